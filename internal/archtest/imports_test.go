@@ -1,0 +1,131 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// mayImport is the import table: a package of ours -> the packages of ours it may
+// use. Imports point down. A package that is missing here may import nothing of ours.
+// cmd/tt wires everything and is not limited.
+var mayImport = map[string][]string{
+	"turn":                {},
+	"request":             {"turn", "internal/strictjson"},
+	"tokens":              {"turn"},
+	"plan":                {"turn"},
+	"reduce/form":         {},
+	"reduce/kind":         {},
+	"reduce/evidence":     {"turn", "reduce/form", "reduce/kind"},
+	"reduce/structured":   {"turn", "reduce/form", "reduce/kind"},
+	"reduce/layout":       {"reduce/kind"},
+	"reduce/envelope":     {"reduce/form"},
+	"reduce/delta":        {"turn"},
+	"reduce":              {"turn", "reduce/form", "reduce/kind", "reduce/evidence", "reduce/structured", "reduce/layout", "reduce/envelope", "reduce/delta"},
+	"reduce/compile":      {"turn", "request", "tokens", "plan", "reduce", "reduce/delta", "reduce/kind", "reduce/form"},
+	"vault":               {"turn", "internal/sqlitefile", "internal/safefile"},
+	"vault/vaulttest":     {"turn", "vault"},
+	"actors":              {"turn"},
+	"datasets":            {"internal/strictjson"},
+	"reports":             {"turn"},
+	"testdata/needles":    {"reduce/form"},
+	"internal/sqlitefile": {"internal/safefile"},
+	"internal/testkit":    {"turn"},
+}
+
+// thirdParty is the allow-list: module path prefix -> who may import it, and why.
+var thirdParty = []struct {
+	prefix, reason string
+	in             []string // packages; a trailing "!" means test files only
+}{
+	{"github.com/asynkron/protoactor-go", "the actor runtime stays behind one package", []string{"actors"}},
+	{"modernc.org/sqlite", "one place opens databases, with the right pragmas", []string{"internal/sqlitefile"}},
+	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens"}},
+	{"github.com/dlclark/regexp2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
+	{"github.com/stretchr/testify", "assertions", []string{"*!", "vault/vaulttest", "internal/testkit"}},
+	{"go.uber.org/goleak", "goroutine leak checks", []string{"*!"}},
+	{"golang.org/x/sys", "owner and lock checks of private files", []string{"internal/safefile", "internal/sqlitefile"}},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.test || strings.HasPrefix(s.pkg, "cmd/") {
+			continue
+		}
+		allowed := mayImport[s.pkg]
+		for _, name := range s.imports {
+			own, ok := strings.CutPrefix(name, module+"/")
+			if !ok {
+				continue
+			}
+			assert.Truef(t, slices.Contains(allowed, own), "%s may not import %s", s.path, own)
+		}
+	}
+}
+
+func TestImportTableNamesRealPackages(t *testing.T) {
+	t.Parallel()
+	real := map[string]bool{}
+	for _, s := range sources(t) {
+		real[s.pkg] = true
+	}
+	for pkg, deps := range mayImport {
+		assert.Truef(t, real[pkg], "import table names %s, which does not exist", pkg)
+		for _, dep := range deps {
+			assert.Truef(t, real[dep], "import table lets %s use %s, which does not exist", pkg, dep)
+		}
+	}
+}
+
+func TestThirdPartyImportsHaveOneHome(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, name := range s.imports {
+			first, _, _ := strings.Cut(name, "/")
+			if !strings.Contains(first, ".") {
+				continue // standard library or ours
+			}
+			ok := false
+			for _, rule := range thirdParty {
+				if name != rule.prefix && !strings.HasPrefix(name, rule.prefix+"/") {
+					continue
+				}
+				used[rule.prefix] = true
+				ok = permitted(s, rule.in)
+			}
+			assert.Truef(t, ok, "%s may not import %s", s.path, name)
+		}
+	}
+	for _, rule := range thirdParty {
+		assert.Truef(t, used[rule.prefix], "the allow-list names %s, which nobody imports", rule.prefix)
+	}
+}
+
+func permitted(s source, in []string) bool {
+	for _, pkg := range in {
+		name, testOnly := strings.CutSuffix(pkg, "!")
+		if testOnly && !s.test {
+			continue
+		}
+		if name == "*" || name == s.pkg {
+			return true
+		}
+	}
+	return false
+}
+
+func TestEnvironmentIsReadInCommandsOnly(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.test || strings.HasPrefix(s.pkg, "cmd/") || s.pkg == "internal/testkit" {
+			continue
+		}
+		for _, call := range []string{"os.Getenv(", "os.LookupEnv(", "os.Environ("} {
+			assert.NotContainsf(t, s.text, call, "%s reads the environment", s.path)
+		}
+	}
+}
