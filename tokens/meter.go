@@ -1,0 +1,127 @@
+package tokens
+
+import (
+	"fmt"
+
+	"token-terminator/turn"
+)
+
+// MaxCount is the largest text of one count, in bytes: one segment of a request
+// or one part. The meter does not measure what is larger (turn.NoMeasure); a
+// bare Counter does.
+const MaxCount = 8 << 20
+
+// Measure is the size of one text. Measures add up only where the meter says so.
+type Measure struct {
+	Runes  int // code points
+	Bytes  int // UTF-8
+	Tokens int // count of the meter's encoding; under the panel equal to O200k
+	O200k  int // o200k_base, under the panel only
+	CL100k int // cl100k_base, under the panel only
+	// Unmeasured is "" or why there are no figures: turn.NotUTF8, or turn.NoMeasure
+	// for a text above MaxCount. Bytes is right all the same.
+	Unmeasured turn.Reason
+}
+
+// Meter measures the requests of one model. It never changes after it was made
+// and is safe for concurrent use.
+type Meter struct {
+	set   counterSet
+	label string
+	panel bool
+	memo  *Memo
+}
+
+// PanelLabel names the panel wherever a figure of it is shown.
+const PanelLabel = "panel"
+
+// NewMeter chooses what measures a model: its own tokenizer; else the encoding
+// named by assume; else the panel. assume "" assumes nothing; a name that is no
+// encoding is an error (ErrUnknownEncoding) for every model. memo may be nil:
+// then nothing is remembered. Several meters may share one memo.
+func NewMeter(model, assume string, memo *Memo) (*Meter, error) {
+	if memo == nil {
+		memo = NewMemo(0)
+	}
+	var assumed Counter
+	if assume != "" {
+		c, err := Named(assume)
+		if err != nil {
+			return nil, fmt.Errorf("make meter: %w", err)
+		}
+		assumed = c
+	}
+	if c, ok := ForModel(model); ok {
+		return &Meter{set: counterSet{c}, label: c.Name(), memo: memo}, nil
+	}
+	if assumed != nil {
+		return &Meter{set: counterSet{assumed}, label: assumed.Name() + " (assumed)", memo: memo}, nil
+	}
+	set, err := panelSet()
+	if err != nil {
+		return nil, fmt.Errorf("make meter: %w", err)
+	}
+	return &Meter{set: set, label: PanelLabel, panel: true, memo: memo}, nil
+}
+
+// Exact says whether one tokenizer measures, the model's own or the assumed one,
+// and not the panel.
+func (m *Meter) Exact() bool { return !m.panel }
+
+// Label names what measures: "o200k_base", "o200k_base (assumed)" or "panel".
+func (m *Meter) Label() string { return m.label }
+
+// Whole measures the concatenation of head, messages and tail. Parts that meet
+// at a cut SafeCut proves are counted apart and remembered; others are joined
+// first, so the result never depends on where the caller cut.
+func (m *Meter) Whole(head []byte, messages [][]byte, tail []byte) Measure {
+	s := sum{meter: m}
+	pending, joined := head, false
+	for i := 0; i <= len(messages); i++ {
+		next := tail
+		if i < len(messages) {
+			next = messages[i]
+		}
+		if SafeCut(pending, next) {
+			s.add(pending)
+			pending, joined = next, false
+			continue
+		}
+		if !joined {
+			pending, joined = pending[:len(pending):len(pending)], true // never write into the caller's bytes
+		}
+		pending = append(pending, next...)
+	}
+	s.add(pending)
+	return s.measure()
+}
+
+// Part measures one decoded text.
+func (m *Meter) Part(text string) Measure {
+	buf := getBuffer()
+	defer putBuffer(buf)
+	buf.b = append(buf.b[:0], text...)
+	return m.one(buf.b)
+}
+
+// JSON measures text as it stands in a request, by itself.
+func (m *Meter) JSON(text []byte) Measure { return m.one(text) }
+
+// JSONString measures text as the value of a key of canonical JSON: escaped and
+// quoted, with the colon before and the comma after it. It is what comparing two
+// candidates for the same place takes; as a size of its own it is 1 or 2 tokens
+// too large. Text that is not UTF-8 is not measured.
+func (m *Meter) JSONString(text string) Measure {
+	buf := getBuffer()
+	defer putBuffer(buf)
+	buf.b = append(buf.b[:0], ':')
+	buf.b = appendJSONString(buf.b, text)
+	buf.b = append(buf.b, `,"`...)
+	return m.one(buf.b)
+}
+
+func (m *Meter) one(text []byte) Measure {
+	s := sum{meter: m}
+	s.add(text)
+	return s.measure()
+}

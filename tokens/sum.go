@@ -1,0 +1,129 @@
+package tokens
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"token-terminator/turn"
+)
+
+// sum adds up the tallies of texts that meet at safe cuts. Chunks nobody has
+// counted yet are kept until the end and then counted together, on several cores
+// when that is worth it.
+type sum struct {
+	meter   *Meter
+	total   tally
+	bytes   int
+	reason  turn.Reason
+	missing []chunk
+	waiting int // bytes of missing
+}
+
+type chunk struct {
+	key   memoKey
+	text  []byte
+	tally tally
+}
+
+// add takes one text; those before and after it meet it at safe cuts.
+func (s *sum) add(text []byte) {
+	s.bytes += len(text)
+	if len(text) > MaxCount {
+		s.reason = turn.NoMeasure
+	}
+	if s.reason != "" {
+		return
+	}
+	for len(text) > 0 {
+		end := chunkEnd(text)
+		s.chunk(text[:end])
+		text = text[end:]
+	}
+}
+
+func (s *sum) chunk(text []byte) {
+	memo := s.meter.memo
+	key := memo.keyOf(text)
+	if t, ok := memo.find(key, s.meter.set, text); ok {
+		s.include(t)
+		return
+	}
+	s.missing = append(s.missing, chunk{key: key, text: text})
+	s.waiting += len(text)
+}
+
+func (s *sum) include(t tally) {
+	if t.runes < 0 {
+		s.reason = turn.NotUTF8
+		return
+	}
+	s.total.runes += t.runes
+	for i := range s.total.tokens {
+		s.total.tokens[i] += t.tokens[i]
+	}
+}
+
+// parallelFrom is how many bytes have to wait before a second core is asked.
+const parallelFrom = 64 << 10
+
+// maxWorkers bounds how many cores one measure may take.
+const maxWorkers = 4
+
+func (s *sum) countMissing() {
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers, len(s.missing))
+	if s.waiting < parallelFrom || workers < 2 {
+		for i := range s.missing {
+			s.count(&s.missing[i])
+		}
+		return
+	}
+	var next atomic.Int64
+	var broken atomic.Value // a panic of another goroutine is the caller's to handle
+	work := func() {
+		defer func() {
+			if p := recover(); p != nil {
+				broken.CompareAndSwap(nil, fmt.Sprint(p))
+			}
+		}()
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(s.missing) {
+				return
+			}
+			s.count(&s.missing[i])
+		}
+	}
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	if p := broken.Load(); p != nil {
+		panic(p)
+	}
+}
+
+func (s *sum) count(c *chunk) {
+	c.tally = tallyOf(s.meter.set, c.text)
+	s.meter.memo.store(c.key, s.meter.set, c.text, c.tally)
+}
+
+func (s *sum) measure() Measure {
+	if s.reason == "" {
+		s.countMissing()
+		for i := range s.missing {
+			s.include(s.missing[i].tally)
+		}
+	}
+	if s.reason != "" {
+		return Measure{Bytes: s.bytes, Unmeasured: s.reason}
+	}
+	m := Measure{Runes: s.total.runes, Bytes: s.bytes, Tokens: s.total.tokens[0]}
+	if s.meter.panel {
+		m.O200k, m.CL100k = s.total.tokens[0], s.total.tokens[1]
+	}
+	return m
+}
