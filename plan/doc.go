@@ -1,0 +1,24 @@
+// Package plan holds what a session remembers of its forms and what a form is
+// worth: the form memory, price rows, the bill of a sequence of calls, what a
+// recovery costs, and which proposed form a block takes when it is first sent.
+//
+// What lives here: immutable values and formulas over token counts, digests and
+// prices. What may not: I/O, clocks, the bytes of a request, or an import of
+// another package of this module but turn.
+//
+// Units: sizes are tokens unless the name says otherwise; money is in
+// input-token equivalents (ite): the price of one fresh input token is 1 in the
+// row Study, and a row's own unit elsewhere. Calls count from 0 in a session.
+//
+// Formulas (w, r, i, o = Write, Read, Input, Output of the row):
+//
+//	bill of a call    fresh·i + read·r + written·w + output·o
+//	fetch of a block  prefix·r + 60·o + page·(w + r·later calls), page <= 2,000
+//	recovery debit    rate · fetch, once for each block, when it is first hidden
+//	gain of a form    removed·(w + r·horizon)
+//
+// Invariants:
+//   - a Memory never changes; With gives a new one and shares what is equal;
+//   - a bill's fresh + read + written is the call's whole input;
+//   - no decision looks at a later call: horizons come from calls made so far.
+package plan
