@@ -1,0 +1,127 @@
+package evidence
+
+import "token-terminator/reduce/form"
+
+// How many lines of one shape are shown in full.
+const (
+	rareLines      = 3  // a shape seen at most so often is rare: all of it stays
+	severeRepeats  = 40 // severity lines of one shape with different values
+	sameRepeats    = 3  // severity lines of one shape that are equal byte for byte
+	severeContext  = 4  // severity lines of one shape that get neighbours
+	sampledEnd     = 1  // ordinary lines of a shape shown from its end
+	sampledHead    = 2  // ordinary lines of a shape shown from its start
+	longShapeLines = 8  // a shape seen at least so often also shows its end
+)
+
+// grouped lists the line numbers shape by shape.
+func (s *source) grouped() (order, begin []int32) {
+	begin = make([]int32, len(s.count)+1)
+	for i, n := range s.count {
+		begin[i+1] = begin[i] + n
+	}
+	at := make([]int32, len(s.count))
+	copy(at, begin)
+	order = make([]int32, s.lines())
+	for i, sh := range s.shape {
+		order[at[sh]] = int32(i)
+		at[sh]++
+	}
+	return order, begin
+}
+
+// judge marks every line that has to stay, by the rules all kinds share.
+func (s *source) judge(set form.Settings) {
+	order, begin := s.grouped()
+	for sh, n := range s.count {
+		lines := order[begin[sh]:begin[sh+1]]
+		s.judgeShape(lines, int(n))
+	}
+	s.judgeValues(order, begin)
+	s.edges(set)
+}
+
+func (s *source) judgeShape(lines []int32, n int) {
+	blank := s.blank(int(lines[0]))
+	switch {
+	case n <= rareLines && !blank:
+		for _, l := range lines {
+			s.mark(int(l), odd)
+			if s.sev[l] != 0 {
+				s.mark(int(l), severe)
+			}
+		}
+	case s.sev[lines[0]] != 0:
+		s.severeShape(lines)
+	case !blank:
+		for i := 0; i < sampledHead; i++ {
+			s.mark(int(lines[i]), sampled)
+		}
+		if n >= longShapeLines {
+			s.mark(int(lines[n-1]), sampled)
+		}
+	}
+}
+
+// severeShape keeps the first lines of a severity shape and its last one; lines
+// equal to one shown already count against a smaller bound.
+func (s *source) severeShape(lines []int32) {
+	var seen tally
+	seen.reset(len(lines))
+	shown := 0
+	for i, l := range lines {
+		times, _ := seen.add(s.full[l])
+		if shown >= severeRepeats && i < len(lines)-1 {
+			continue
+		}
+		if times <= sameRepeats || i == len(lines)-1 {
+			s.mark(int(l), severe)
+			shown++
+		}
+	}
+}
+
+func (s *source) blank(i int) bool {
+	l := s.line(i)
+	for k := 0; k < len(l); k++ {
+		if class[l[k]] != isSpace {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *source) edges(set form.Settings) {
+	n := s.lines()
+	for i := 0; i < min(set.Head, n); i++ {
+		s.mark(i, edge)
+	}
+	for i := max(0, n-set.Tail); i < n; i++ {
+		s.mark(i, edge)
+	}
+}
+
+// surround marks the neighbours of evidence. Severity lines of one shape get them
+// a few times, rare and odd lines always.
+func (s *source) surround(context int) {
+	given := make(map[int32]int)
+	mark := func(i int) {
+		if i >= 0 && i < s.lines() {
+			s.mark(i, neighbour)
+		}
+	}
+	for i := range s.keep {
+		w := s.keep[i]
+		if w < odd {
+			continue
+		}
+		if w == severe {
+			if given[s.shape[i]]++; given[s.shape[i]] > severeContext {
+				continue
+			}
+		}
+		for k := 1; k <= context; k++ {
+			mark(i - k)
+			mark(i + k)
+		}
+	}
+}
