@@ -2,15 +2,6 @@ package tokens
 
 import "strings"
 
-// Names of the encodings.
-const (
-	O200kBase  = "o200k_base"
-	CL100kBase = "cl100k_base"
-	P50kBase   = "p50k_base"
-	P50kEdit   = "p50k_edit"
-	R50kBase   = "r50k_base"
-)
-
 // ForModel returns the counter of a model's own tokenizer. It is false for every
 // model whose tokenizer is not public or not known here (Claude, Gemini, names
 // never seen): nothing is guessed from the look of a name.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"github.com/tiktoken-go/tokenizer"
 )
 
 // ErrUnknownEncoding says that no encoding of that name is known.
@@ -18,33 +16,121 @@ type Counter interface {
 	Count(text []byte) int
 }
 
-type libraryCounter struct {
-	name  string
-	codec func() tokenizer.Codec
+// Names of the encodings.
+const (
+	O200kBase  = "o200k_base"
+	CL100kBase = "cl100k_base"
+	P50kBase   = "p50k_base"
+	P50kEdit   = "p50k_edit"
+	R50kBase   = "r50k_base"
+)
+
+// encodings are the counters there are. Each builds its tables when it first counts.
+var encodings = []*counter{
+	newCounter(O200kBase, o200kEnd, tablesOf(O200kBase, 200_000)),
+	newCounter(CL100kBase, cl100kEnd, tablesOf(CL100kBase, 100_257)),
+	newCounter(P50kBase, r50kEnd, p50kTables),
+	newCounter(P50kEdit, r50kEnd, p50kTables),
+	newCounter(R50kBase, r50kEnd, tablesOf(R50kBase, 50_257)),
 }
 
-func (c *libraryCounter) Name() string { return c.name }
+// p50kTables are shared: the two encodings differ in special tokens only.
+var p50kTables = tablesOf(P50kBase, 50_281)
 
-func (c *libraryCounter) Count(text []byte) int {
-	n, err := c.codec().Count(string(text))
-	if err != nil {
-		panic("tokens: library count: " + err.Error())
+// Named returns the counter of an encoding, always the same one for the same
+// name. It is cheap: tables are built by the first count. Unknown names are
+// ErrUnknownEncoding.
+func Named(encoding string) (Counter, error) {
+	for _, c := range encodings {
+		if c.name == encoding {
+			return c, nil
+		}
 	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknownEncoding, encoding)
+}
+
+// tables are what one encoding counts with. They are only read.
+type tables struct {
+	classes *classes
+	ranks   *ranks
+}
+
+// tablesOf returns what builds an encoding's tables, once.
+func tablesOf(name string, size int) func() *tables {
+	return sync.OnceValue(func() *tables {
+		words, err := vocabularyOf(name, size)
+		if err != nil {
+			panic("tokens: " + err.Error()) // the library is pinned and has it
+		}
+		return &tables{classes: sharedClasses(), ranks: newRanks(words)}
+	})
+}
+
+// counter is an encoding: how text falls into pre-tokens, and the ranks by which
+// these are merged into tokens.
+type counter struct {
+	name    string
+	end     scanner
+	tables  func() *tables
+	scratch sync.Pool // of *scratch
+}
+
+func newCounter(name string, end scanner, tables func() *tables) *counter {
+	return &counter{name: name, end: end, tables: tables}
+}
+
+func (c *counter) Name() string { return c.name }
+
+func (c *counter) Count(text []byte) int {
+	if len(text) == 0 {
+		return 0
+	}
+	t := c.tables()
+	s, ok := c.scratch.Get().(*scratch)
+	if !ok {
+		s = new(scratch)
+	}
+	n := 0
+	for i := 0; i < len(text); {
+		end := c.end(t.classes, text, i)
+		if end-i == 1 {
+			n++ // every byte is a token
+		} else {
+			n += t.ranks.tokens(s, text, i, end)
+		}
+		i = end
+	}
+	c.scratch.Put(s)
 	return n
 }
 
-// Named returns the counter of an encoding.
-func Named(encoding string) (Counter, error) {
-	switch encoding {
-	case "o200k_base", "cl100k_base", "p50k_base", "p50k_edit", "r50k_base":
-	default:
-		return nil, fmt.Errorf("%w: %q", ErrUnknownEncoding, encoding)
-	}
-	return &libraryCounter{name: encoding, codec: sync.OnceValue(func() tokenizer.Codec {
-		c, err := tokenizer.Get(tokenizer.Encoding(encoding))
-		if err != nil {
-			panic("tokens: get " + encoding + ": " + err.Error())
+// tokens is how many tokens the pre-token text[i:end] has.
+func (r *ranks) tokens(s *scratch, text []byte, i, end int) int {
+	n := end - i
+	if n > maxKey {
+		if n <= r.longest {
+			if _, ok := r.long[string(text[i:end])]; ok {
+				return 1
+			}
 		}
-		return c
-	})}, nil
+		return r.pieceTokens(s, text[i:end])
+	}
+	var k slot
+	if i+16 <= len(text) {
+		k = keyAt(text, i, n)
+	} else {
+		var padded [16]byte
+		copy(padded[:], text[i:end])
+		k = keyAt(padded[:], 0, n)
+	}
+	if r.has(k) {
+		return 1
+	}
+	cached := &s.cache[k.hash(64-cacheBits)]
+	if cached.lo == k.lo && cached.hi<<4>>4 == k.hi {
+		return int(cached.hi >> countBits)
+	}
+	count := r.pieceTokens(s, text[i:end])
+	*cached = slot{k.lo, k.hi | uint64(count)<<countBits}
+	return count
 }

@@ -1,7 +1,5 @@
 package tokens
 
-import "sync"
-
 const hexDigits = "0123456789abcdef"
 
 // appendJSONString appends text as a string of canonical JSON: only the quote,
@@ -35,25 +33,4 @@ func appendJSONString(dst []byte, text string) []byte {
 	}
 	dst = append(dst, text[start:]...)
 	return append(dst, '"')
-}
-
-// maxKeptBuffer is the largest buffer that goes back to the pool, in bytes.
-const maxKeptBuffer = 1 << 20
-
-type buffer struct{ b []byte }
-
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-func getBuffer() *buffer {
-	b, ok := buffers.Get().(*buffer)
-	if !ok {
-		return new(buffer)
-	}
-	return b
-}
-
-func putBuffer(b *buffer) {
-	if cap(b.b) <= maxKeptBuffer {
-		buffers.Put(b)
-	}
 }

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"fmt"
+	"sync"
 
 	"token-terminator/turn"
 )
@@ -30,6 +31,7 @@ type Meter struct {
 	label string
 	panel bool
 	memo  *Memo
+	spare sync.Pool // of *[]byte
 }
 
 // PanelLabel names the panel wherever a figure of it is shown.
@@ -82,6 +84,9 @@ func (m *Meter) Whole(head []byte, messages [][]byte, tail []byte) Measure {
 		if i < len(messages) {
 			next = messages[i]
 		}
+		if len(next) == 0 {
+			continue
+		}
 		if SafeCut(pending, next) {
 			s.add(pending)
 			pending, joined = next, false
@@ -98,10 +103,10 @@ func (m *Meter) Whole(head []byte, messages [][]byte, tail []byte) Measure {
 
 // Part measures one decoded text.
 func (m *Meter) Part(text string) Measure {
-	buf := getBuffer()
-	defer putBuffer(buf)
-	buf.b = append(buf.b[:0], text...)
-	return m.one(buf.b)
+	buf := m.buffer()
+	defer m.release(buf)
+	*buf = append(*buf, text...)
+	return m.one(*buf)
 }
 
 // JSON measures text as it stands in a request, by itself.
@@ -112,16 +117,33 @@ func (m *Meter) JSON(text []byte) Measure { return m.one(text) }
 // candidates for the same place takes; as a size of its own it is 1 or 2 tokens
 // too large. Text that is not UTF-8 is not measured.
 func (m *Meter) JSONString(text string) Measure {
-	buf := getBuffer()
-	defer putBuffer(buf)
-	buf.b = append(buf.b[:0], ':')
-	buf.b = appendJSONString(buf.b, text)
-	buf.b = append(buf.b, `,"`...)
-	return m.one(buf.b)
+	buf := m.buffer()
+	defer m.release(buf)
+	*buf = append(*buf, ':')
+	*buf = appendJSONString(*buf, text)
+	*buf = append(*buf, `,"`...)
+	return m.one(*buf)
 }
 
 func (m *Meter) one(text []byte) Measure {
 	s := sum{meter: m}
 	s.add(text)
 	return s.measure()
+}
+
+// maxKeptBuffer is the largest buffer that is kept for the next text, in bytes.
+const maxKeptBuffer = 1 << 20
+
+func (m *Meter) buffer() *[]byte {
+	if buf, ok := m.spare.Get().(*[]byte); ok {
+		*buf = (*buf)[:0]
+		return buf
+	}
+	return new([]byte)
+}
+
+func (m *Meter) release(buf *[]byte) {
+	if cap(*buf) <= maxKeptBuffer {
+		m.spare.Put(buf)
+	}
 }
