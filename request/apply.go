@@ -1,0 +1,84 @@
+package request
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"token-terminator/internal/strictjson"
+	"token-terminator/turn"
+)
+
+// EscapeString appends s as the shortest JSON literal, quotes included: only the
+// quote, the backslash and control characters are escaped, as in the canonical
+// form. s must be valid UTF-8; other bytes are copied as they are.
+func EscapeString(dst []byte, s string) []byte { return strictjson.AppendQuoted(dst, s) }
+
+// splice is one literal of Raw and the text that takes its place.
+type splice struct {
+	span  Span
+	value string
+}
+
+// Apply replaces strings of messages in one pass and returns a new request; with
+// no edits a copy. All bytes outside the named literals are copied unchanged.
+//
+// It refuses the whole set, never a part of it: a pointer that names no text of a
+// message (ErrNoString; calls and their arguments are never edited), a message
+// that is locked, or whose words belong to the system, the developer or a legacy
+// function (ErrNotEditable), a string whose SHA-256 is not the edit's (ErrChanged),
+// two edits of one string (ErrTwice), a value that is no UTF-8 (ErrBadValue).
+func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
+	splices := make([]splice, 0, len(edits))
+	size := len(d.Raw)
+	for _, e := range edits {
+		span, err := d.target(e)
+		if err != nil {
+			return nil, fmt.Errorf("edit %.120q: %w", e.Pointer, err)
+		}
+		splices = append(splices, splice{span, e.Value})
+		size += len(e.Value) + len(e.Value)/16 + 2 - (span.End - span.Start)
+	}
+	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.span.Start, b.span.Start) })
+	out, from := make([]byte, 0, max(size, 0)), 0
+	for i, s := range splices {
+		if i > 0 && s.span.Start < splices[i-1].span.End {
+			return nil, fmt.Errorf("edit string at byte %d: %w", s.span.Start, ErrTwice)
+		}
+		out = append(out, d.Raw[from:s.span.Start]...)
+		out = EscapeString(out, s.value)
+		from = s.span.End
+	}
+	return append(out, d.Raw[from:]...), nil
+}
+
+// target finds the literal of an edit and checks that it may be replaced.
+func (d *Doc) target(e turn.Edit) (Span, error) {
+	i, text, err := d.At(e.Pointer)
+	if err != nil {
+		return Span{}, ErrNoString
+	}
+	m := &d.Messages[i]
+	if !strings.HasPrefix(text.Block, "/content") {
+		return Span{}, ErrNoString
+	}
+	if m.Locked != "" {
+		return Span{}, fmt.Errorf("%w: %s", ErrNotEditable, m.Locked)
+	}
+	if m.Role != "assistant" && m.Role != "tool" && m.Role != "user" {
+		return Span{}, fmt.Errorf("%w: its role is %s", ErrNotEditable, m.Role)
+	}
+	old, err := d.Value(text)
+	if err != nil {
+		return Span{}, err
+	}
+	if turn.Sum(old) != e.Before {
+		return Span{}, ErrChanged
+	}
+	if !utf8.ValidString(e.Value) {
+		return Span{}, ErrBadValue
+	}
+	return text.Span, nil
+}

@@ -1,0 +1,130 @@
+package request
+
+import (
+	"bytes"
+
+	"token-terminator/internal/strictjson"
+	"token-terminator/turn"
+)
+
+// Digest is the identity of message i: the SHA-256 of its canonical form without
+// "cache_control" on the message and on the parts of its content, where a content
+// list of exactly one text part stands for that part's string. i must be an index
+// of Messages.
+func (d *Doc) Digest(i int) turn.Digest {
+	span := d.Messages[i].Span
+	canonical, err := Canonical(d.Raw[span.Start:span.End])
+	if err != nil {
+		// Parse read these very bytes, so this cannot be; the raw bytes are an identity too.
+		return turn.SumBytes(d.Raw[span.Start:span.End])
+	}
+	return turn.SumBytes(identity(canonical))
+}
+
+// Chain is the chain hash up to and including each message, in order.
+func (d *Doc) Chain() []turn.Digest {
+	chain := make([]turn.Digest, len(d.Messages))
+	parent := turn.Digest{}
+	for i := range d.Messages {
+		parent = turn.Chain(parent, d.Digest(i))
+		chain[i] = parent
+	}
+	return chain
+}
+
+// identity strips cache marks from a canonical message and collapses a single
+// text part. Most messages are returned as they are.
+func identity(message []byte) []byte {
+	if !bytes.Contains(message, []byte(`"cache_control":`)) && !bytes.Contains(message, []byte(`"content":[`)) {
+		return message
+	}
+	out, err := withoutMarks(message, func(s *strictjson.Scanner, name string) ([]byte, error) {
+		if name != "content" || s.Peek() != '[' {
+			return nil, nil
+		}
+		return plainContent(s)
+	})
+	if err != nil {
+		return message
+	}
+	return out
+}
+
+// withoutMarks copies a canonical object without "cache_control". replace may
+// read a member's value itself and return what to write in its place.
+func withoutMarks(object []byte, replace func(s *strictjson.Scanner, name string) ([]byte, error)) ([]byte, error) {
+	s := strictjson.New(object, MaxDepth)
+	out := append(make([]byte, 0, len(object)), '{')
+	err := s.Object(func(key strictjson.Str) error {
+		start, name := s.Pos, string(s.Text(key))
+		value, err := replace(s, name)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			if err := s.Skip(); err != nil {
+				return err
+			}
+			value = object[start:s.Pos]
+		}
+		if name == "cache_control" {
+			return nil
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, object[key.Start:key.End]...), ':')
+		out = append(out, value...)
+		return nil
+	})
+	return append(out, '}'), err
+}
+
+// plainContent writes a content list without cache marks, or the string of its
+// only part when that is a text part with nothing else in it.
+func plainContent(s *strictjson.Scanner) ([]byte, error) {
+	out, only, n := []byte{'['}, []byte(nil), 0
+	err := s.Array(func(i int) error {
+		start := s.Pos
+		if err := s.Skip(); err != nil {
+			return err
+		}
+		part := s.Data[start:s.Pos]
+		if part[0] == '{' {
+			var members int
+			var text []byte
+			plain, err := withoutMarks(part, func(p *strictjson.Scanner, name string) ([]byte, error) {
+				at := p.Pos
+				if err := p.Skip(); err != nil {
+					return nil, err
+				}
+				value := p.Data[at:p.Pos]
+				switch {
+				case name == "cache_control":
+				case name == "text" && value[0] == '"':
+					text, members = value, members+1
+				case name == "type" && string(value) == `"text"`:
+					members++
+				default:
+					members += 3
+				}
+				return value, nil
+			})
+			if err != nil {
+				return err
+			}
+			if part = plain; members == 2 {
+				only = text
+			}
+		}
+		if n++; n > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, part...)
+		return nil
+	})
+	if n == 1 && only != nil {
+		return only, err
+	}
+	return append(out, ']'), err
+}

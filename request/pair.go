@@ -1,0 +1,99 @@
+package request
+
+import "token-terminator/turn"
+
+// pairUp finds for each message the call it answers.
+func pairUp(messages []Message) []calling {
+	answers := make([]calling, len(messages))
+	open := map[string][]calling{} // unanswered calls by id, oldest first
+	legacy := map[string][]calling{}
+	for i, m := range messages {
+		answers[i] = calling{message: -1}
+		switch m.Role {
+		case "assistant":
+			for c, call := range m.Calls {
+				if call.Legacy {
+					legacy[call.Name] = append(legacy[call.Name], calling{i, c})
+				} else {
+					open[call.ID] = append(open[call.ID], calling{i, c})
+				}
+			}
+		case "tool":
+			answers[i] = take(open, m.CallID)
+		case "function":
+			answers[i] = take(legacy, m.Name)
+		}
+	}
+	return answers
+}
+
+// take removes and returns the first open call of the nearest message.
+func take(open map[string][]calling, id string) calling {
+	calls := open[id]
+	if len(calls) == 0 {
+		return calling{message: -1}
+	}
+	k := len(calls) - 1
+	for k > 0 && calls[k-1].message == calls[k].message {
+		k--
+	}
+	found := calls[k]
+	open[id] = append(calls[:k], calls[k+1:]...)
+	return found
+}
+
+// Check says whether providers accept the order of the messages and the pairing
+// of calls and results. The error is an *Error:
+//
+//   - UnknownShape: no messages, or a role chat.completions does not have;
+//   - RoleOrder: the conversation starts with a result;
+//   - PairingBroken: a result that answers no call of the assistant message it
+//     follows (directly, or after other results of that message), a second answer
+//     to one call, or a call without an answer before the next message that is no
+//     result.
+//
+// A call left open at the very end is PairingBroken too: providers refuse such a
+// request, as the model's next words would stand where the result must.
+// Several user messages in a row, system messages in the middle and an assistant
+// message at the start are accepted, as providers accept them.
+func (d *Doc) Check() error {
+	if len(d.Messages) == 0 {
+		return refuse(d.Raw, turn.UnknownShape, d.list.Start, "there are no messages; send at least one")
+	}
+	caller, open := -1, 0
+	started := false // a message other than system and developer was seen
+	for i := range d.Messages {
+		m := &d.Messages[i]
+		if !knownRole(m.Role) {
+			return d.broken(turn.UnknownShape, i, "the role %.40q is none of system, developer, user, assistant, tool and function", m.Role)
+		}
+		if m.Role == "tool" || m.Role == "function" {
+			if !started {
+				return d.broken(turn.RoleOrder, i, "a %s message stands first; a result must follow the assistant message that called", m.Role)
+			}
+			if caller < 0 || d.answers[i].message != caller {
+				return d.broken(turn.PairingBroken, i, "the result answers no open call of the assistant message before it")
+			}
+			open--
+			continue
+		}
+		if open > 0 {
+			return d.broken(turn.PairingBroken, caller, "%d calls have no result before message %d", open, i)
+		}
+		started = started || m.Role == "user" || m.Role == "assistant"
+		caller = -1
+		if m.Role == "assistant" && len(m.Calls) > 0 {
+			caller, open = i, len(m.Calls)
+		}
+	}
+	if open > 0 {
+		return d.broken(turn.PairingBroken, caller, "%d calls have no result at the end of the request", open)
+	}
+	return nil
+}
+
+func (d *Doc) broken(reason turn.Reason, i int, format string, args ...any) error {
+	err := refuse(d.Raw, reason, d.Messages[i].Span.Start, format, args...)
+	err.Detail = "message " + itoa(i) + ": " + err.Detail
+	return err
+}
