@@ -1,0 +1,227 @@
+package structured
+
+import (
+	"token-terminator/reduce/jsonscan"
+)
+
+// Bounds of the rule; each is a count or a share of the values of one slot.
+const (
+	leastValues  = 8    // a slot with fewer values has no rare ones
+	severeCap    = 40   // values of one shape that are kept for a severity word
+	fewDistinct  = 0.30 // a slot with at most this share of distinct values has rare values
+	rareShare    = 0.02 // a key, type or lone value as rare as this is evidence
+	singlesShare = 0.05 // more lone values than this mean the slot holds names, not states
+	showcase     = 6    // slots of at most so many distinct values show one of each
+)
+
+// verdict collects what the rules of one container found.
+type verdict struct {
+	t     *tree
+	pins  []int32 // nodes that are evidence
+	shown []int32 // nodes shown as examples: their record stays, nothing is promised
+}
+
+func (v *verdict) pin(node int32) { v.pins = append(v.pins, node) }
+
+// rare is the largest count that is still rare among n.
+func rare(n int) int { return 1 + int(float64(n)*rareShare/2) }
+
+// judge runs the rules over all slots of a container.
+func judge(c *collector) *verdict {
+	v := &verdict{t: c.t}
+	for i := range c.slots {
+		s := &c.slots[i]
+		if s.parent >= 0 && !s.data {
+			v.presence(s, &c.slots[s.parent])
+		}
+		v.kinds(s)
+		v.severity(s)
+		v.strings(s)
+		v.numbers(s)
+	}
+	return v
+}
+
+// presence: a key few records have, or few records lack.
+func (v *verdict) presence(s, parent *slot) {
+	n := int(parent.records)
+	if n < leastValues {
+		return
+	}
+	if int(s.records) <= rare(n) {
+		for _, x := range s.seen {
+			v.pin(x.node)
+		}
+		return
+	}
+	if n-int(s.records) > rare(n) {
+		return
+	}
+	at := 0
+	for _, p := range parent.seen {
+		for at < len(s.seen) && s.seen[at].record < p.record {
+			at++
+		}
+		if at == len(s.seen) || s.seen[at].record != p.record {
+			v.pin(p.node)
+		}
+	}
+}
+
+// kinds: a value of a type the slot seldom has.
+func (v *verdict) kinds(s *slot) {
+	if len(s.seen) < leastValues {
+		return
+	}
+	var counts [rawLine + 1]int
+	for _, x := range s.seen {
+		counts[v.t.nodes[x.node].Kind]++
+	}
+	few := rare(len(s.seen))
+	for kind, n := range counts {
+		if n == 0 || n > few {
+			continue
+		}
+		for _, x := range s.seen {
+			if int(v.t.nodes[x.node].Kind) == kind {
+				v.pin(x.node)
+			}
+		}
+	}
+}
+
+// severity: a severity word in a text, or a value that means failure under its key.
+func (v *verdict) severity(s *slot) {
+	means := meaningOf(s.key)
+	var perShape map[uint64]int
+	for _, x := range s.seen {
+		n := &v.t.nodes[x.node]
+		if n.Kind == rawLine {
+			v.pin(x.node)
+			continue
+		}
+		if !v.failing(n, x.node, means) && (n.Kind != jsonscan.String || !severe(v.t.body(x.node))) {
+			continue
+		}
+		if perShape == nil {
+			perShape = map[uint64]int{}
+		}
+		shape := uint64(n.Kind)
+		if !isContainer(n.Kind) {
+			shape = hashShape(v.t.value(x.node))
+		}
+		if perShape[shape]++; perShape[shape] <= severeCap {
+			v.pin(x.node)
+		}
+	}
+}
+
+func (v *verdict) failing(n *jsonscan.Node, node int32, means meaning) bool {
+	switch means {
+	case troubles:
+		return v.truthy(n, node)
+	case success:
+		return n.Kind == jsonscan.Bool && v.t.value(node) == "false"
+	case exits:
+		return n.Kind == jsonscan.Number && v.t.value(node) != "0"
+	case httpish:
+		return n.Kind == jsonscan.Number && n.End-n.Start == 3 && (v.t.text[n.Start] == '4' || v.t.text[n.Start] == '5')
+	}
+	return false
+}
+
+func (v *verdict) truthy(n *jsonscan.Node, node int32) bool {
+	switch n.Kind {
+	case jsonscan.Null:
+		return false
+	case jsonscan.Array, jsonscan.Object:
+		return n.Count > 0
+	}
+	switch v.t.value(node) {
+	case "false", "0", "0.0", `""`, `"0"`, `"none"`, `"None"`, `"null"`, `"no"`, `"false"`, `"N/A"`, `"-"`:
+		return false
+	}
+	return true
+}
+
+// strings: a text seen once where few texts are usual, or a text of a shape seen
+// once where few shapes are usual. Numbers written as texts go to numbers.
+func (v *verdict) strings(s *slot) {
+	texts := v.ofKind(s, jsonscan.String, jsonscan.Bool)
+	if len(texts) < leastValues {
+		return
+	}
+	numeric := 0
+	for _, x := range texts {
+		if _, ok := number64(v.t.value(x.node)); ok {
+			numeric++
+		}
+	}
+	if numeric*10 >= len(texts)*9 {
+		v.spread(texts)
+		for _, x := range texts {
+			if _, ok := number64(v.t.value(x.node)); !ok && (len(texts)-numeric) <= rare(len(texts)) {
+				v.pin(x.node)
+			}
+		}
+		return
+	}
+	if v.lone(texts, func(x seen) uint64 { return hashText(v.t.value(x.node)) }) {
+		return
+	}
+	v.lone(texts, func(x seen) uint64 { return hashShape(v.t.value(x.node)) })
+}
+
+func (v *verdict) ofKind(s *slot, kinds ...jsonscan.Kind) []seen {
+	var out []seen
+	for _, x := range s.seen {
+		for _, k := range kinds {
+			if v.t.nodes[x.node].Kind == k {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// lone pins values whose hash occurs once, when the distinct ones are few. It says
+// whether they were.
+func (v *verdict) lone(values []seen, hash func(seen) uint64) bool {
+	counts := make(map[uint64]int32, 32)
+	most := int(fewDistinct * float64(len(values)))
+	hashes := make([]uint64, len(values))
+	for i, x := range values {
+		hashes[i] = hash(x)
+		counts[hashes[i]]++
+		if len(counts) > most && len(counts) > showcase {
+			return false
+		}
+	}
+	if len(counts) > most {
+		return false
+	}
+	singles := 0
+	for _, h := range hashes {
+		if counts[h] == 1 {
+			singles++
+		}
+	}
+	pin := singles <= max(2, int(singlesShare*float64(len(values))))
+	show := len(counts) <= showcase
+	for i, h := range hashes {
+		switch n := counts[h]; {
+		case n == 1 && pin:
+			v.pin(values[i].node)
+		case n > 0 && show:
+			v.shown = append(v.shown, values[i].node)
+			counts[h] = 0
+		}
+	}
+	return true
+}
+
+// numbers: outliers of number slots, and of array lengths.
+func (v *verdict) numbers(s *slot) {
+	v.spread(v.ofKind(s, jsonscan.Number))
+	v.spread(v.ofKind(s, jsonscan.Array))
+}

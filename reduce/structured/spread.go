@@ -1,0 +1,170 @@
+package structured
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"token-terminator/reduce/jsonscan"
+)
+
+const (
+	madFactor  = 12   // median absolute deviations that make an outlier
+	digitShare = 0.01 // a digit count as rare as this is evidence
+	heavyShare = 0.03 // more outliers than this: judge by magnitude instead
+)
+
+// spread pins the odd ones of a slot's numbers: values seen once when few are
+// distinct, else outliers and rare digit counts, and always the two extremes of a
+// heavy tail.
+func (v *verdict) spread(values []seen) {
+	if len(values) < leastValues {
+		return
+	}
+	numbers := make([]float64, 0, len(values))
+	kept := values[:0:0]
+	for _, x := range values {
+		if f, ok := v.number(x.node); ok {
+			numbers = append(numbers, f)
+			kept = append(kept, x)
+		}
+	}
+	if len(kept) < leastValues {
+		return
+	}
+	if v.lone(kept, func(x seen) uint64 { return v.magnitude(x.node) }) {
+		return
+	}
+	v.digitCounts(kept, numbers)
+	odd := outliers(numbers)
+	if len(odd) > max(3, int(heavyShare*float64(len(numbers)))) {
+		odd = outliers(logs(numbers))
+		lo, hi := extremes(numbers)
+		odd = append(odd, lo, hi)
+		if len(odd) > max(5, int(singlesShare*float64(len(numbers)))) {
+			odd = []int{lo, hi}
+		}
+	}
+	for _, i := range odd {
+		v.pin(kept[i].node)
+	}
+}
+
+func (v *verdict) number(node int32) (float64, bool) {
+	n := &v.t.nodes[node]
+	if n.Kind == jsonscan.Array {
+		return float64(n.Count), true
+	}
+	return number64(v.t.value(node))
+}
+
+func (v *verdict) magnitude(node int32) uint64 {
+	n := &v.t.nodes[node]
+	if n.Kind == jsonscan.Array {
+		return uint64(n.Count) + 1
+	}
+	return hashText(v.t.value(node))
+}
+
+// digitCounts pins numbers with a rare count of digits before the point.
+func (v *verdict) digitCounts(values []seen, numbers []float64) {
+	var counts [32]int
+	size := func(f float64) int {
+		if f = math.Abs(f); f < 1 {
+			return 0
+		}
+		return min(31, 1+int(math.Log10(f)))
+	}
+	for _, f := range numbers {
+		counts[size(f)]++
+	}
+	few := max(1, int(digitShare*float64(len(numbers))))
+	for i, f := range numbers {
+		if counts[size(f)] <= few {
+			v.pin(values[i].node)
+		}
+	}
+}
+
+func extremes(numbers []float64) (lo, hi int) {
+	for i, f := range numbers {
+		if f < numbers[lo] {
+			lo = i
+		}
+		if f > numbers[hi] {
+			hi = i
+		}
+	}
+	return lo, hi
+}
+
+func logs(numbers []float64) []float64 {
+	out := make([]float64, len(numbers))
+	for i, f := range numbers {
+		out[i] = math.Copysign(math.Log1p(math.Abs(f)), f)
+	}
+	return out
+}
+
+// outliers returns the indexes more than madFactor median absolute deviations off
+// the median. When more than half of the numbers are equal, the deviations of the
+// others are the measure.
+func outliers(numbers []float64) []int {
+	sorted := slices.Clone(numbers)
+	slices.Sort(sorted)
+	middle := sorted[len(sorted)/2]
+	for i, f := range sorted {
+		sorted[i] = math.Abs(f - middle)
+	}
+	slices.Sort(sorted)
+	mad := sorted[len(sorted)/2]
+	if mad == 0 {
+		first, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64)
+		if first == len(sorted) {
+			return nil
+		}
+		mad = sorted[first+(len(sorted)-first)/2]
+	}
+	var odd []int
+	for i, f := range numbers {
+		if math.Abs(f-middle) > madFactor*mad {
+			odd = append(odd, i)
+		}
+	}
+	return odd
+}
+
+// number64 reads a number, or a text that is one ("1,234", "-3.5", "12").
+func number64(lexeme string) (float64, bool) {
+	if lexeme == "" {
+		return 0, false
+	}
+	if lexeme[0] == '"' {
+		lexeme = lexeme[1 : len(lexeme)-1]
+		if lexeme == "" || len(lexeme) > 32 || lexeme[0] != '-' && class[lexeme[0]] != number {
+			return 0, false
+		}
+	}
+	whole, fast := int64(0), len(lexeme) < 18
+	for i := 0; i < len(lexeme) && fast; i++ {
+		if class[lexeme[i]] != number {
+			fast = false
+			break
+		}
+		whole = whole*10 + int64(lexeme[i]-'0')
+	}
+	if fast {
+		return float64(whole), true
+	}
+	if strings.IndexByte(lexeme, ',') >= 0 {
+		lexeme = strings.ReplaceAll(lexeme, ",", "")
+	}
+	for i := range len(lexeme) {
+		if c := lexeme[i]; class[c] != number && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(lexeme, 64)
+	return f, err == nil && !math.IsInf(f, 0)
+}
