@@ -1,0 +1,178 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"token-terminator/turn"
+)
+
+// histories reads corpus and OpenAI-style lines, each an object with messages.
+// In the corpus each line is a session of its own; OpenAI-style lines of one id (or
+// all lines without one) are requests of one session.
+func (r *reader) histories(lines []line, format Format) []Session {
+	var out []Session
+	var open requests
+	for _, l := range lines {
+		s, err := r.history(l, format)
+		if err != nil {
+			r.problems = append(r.problems, err)
+			continue
+		}
+		if s.ID == "" {
+			s.ID = r.base()
+		}
+		if len(lines) == 1 {
+			s.Line = 0
+		}
+		if format == Corpus {
+			out = append(out, s)
+		} else {
+			open.add(s)
+		}
+	}
+	return append(out, open.sessions...)
+}
+
+func (r *reader) history(l line, format Format) (Session, error) {
+	if err := checkJSON(l.text); err != nil {
+		return Session{}, r.err(l.no, "", err, "every line must be one JSON object")
+	}
+	o, err := splitObject(l.text)
+	if err != nil {
+		return Session{}, r.err(l.no, "", err, hintFormats)
+	}
+	s := Session{Format: format, File: r.name, Line: l.no, Source: r.name, Model: "unknown", Meta: o.get("meta")}
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"id", &s.ID}, {"model", &s.Model}, {"source", &s.Source}, {"licence", &s.Licence}} {
+		text, ok := o.text(f.name)
+		if !ok || strings.ContainsFunc(text, broken) {
+			return Session{}, r.err(l.no, f.name, fmt.Errorf("%w: want plain text", ErrBadField), "make it a JSON string without control characters")
+		}
+		if text != "" {
+			*f.to = text
+		}
+	}
+	if s.Messages, err = r.messages(l.no, o.get("messages")); err != nil {
+		return Session{}, err
+	}
+	if tools := o.get("tools"); tools != nil {
+		list, err := splitArray(tools)
+		if err != nil {
+			return Session{}, r.err(l.no, "tools", err, "give the list of declared tools, or leave it out")
+		}
+		if len(list) > 0 {
+			s.Tools = tools
+		}
+	}
+	s.PromptRecorded = promptRecorded(s.Messages, s.Meta)
+	return s, nil
+}
+
+// broken says whether a rune of an id or a name cannot be meant.
+func broken(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }
+
+func (r *reader) messages(no int, raw json.RawMessage) ([]json.RawMessage, error) {
+	list, err := splitArray(raw)
+	if err != nil {
+		return nil, r.err(no, "messages", err, `"messages" must be the conversation's list of messages`)
+	}
+	if len(list) == 0 {
+		return nil, r.err(no, "messages", ErrEmpty, "a session needs at least one message")
+	}
+	for i, m := range list {
+		if m[0] != '{' {
+			return nil, r.err(no, fmt.Sprintf("messages[%d]", i), fmt.Errorf("%w: want an object", ErrBadField), "a message is an object with role and content")
+		}
+		if roleOf(m) == "" {
+			return nil, r.err(no, fmt.Sprintf("messages[%d].role", i), ErrBadField, "give each message a role: system, user, assistant or tool")
+		}
+	}
+	return list, nil
+}
+
+// promptRecorded says whether the host's own prompt is in the file: a system or
+// developer message, and tools that, where notes on their origin are kept, come
+// from the source.
+func promptRecorded(messages []json.RawMessage, meta json.RawMessage) bool {
+	system := false
+	for _, m := range messages {
+		role := roleOf(m)
+		system = system || role == "system" || role == "developer"
+	}
+	if !system || len(meta) == 0 {
+		return system
+	}
+	o, err := splitObject(meta)
+	if err != nil {
+		return false
+	}
+	origin, _ := o.text("tools_origin")
+	return origin == "source"
+}
+
+// requests joins OpenAI-style requests to sessions: a request whose messages extend
+// those of an earlier one with the same id takes its place; one that is a beginning
+// of an earlier one (a retry) adds nothing; any other opens a branch, a session of
+// its own.
+type requests struct {
+	sessions []Session
+	chains   [][]turn.Digest
+	byID     map[string][]int
+}
+
+func (q *requests) add(s Session) {
+	if q.byID == nil {
+		q.byID = map[string][]int{}
+	}
+	chain := chainOf(s.Messages)
+	id := s.ID
+	for _, at := range q.byID[id] {
+		old := q.chains[at]
+		switch {
+		case extends(old, chain) && sameTools(q.sessions[at], s):
+			s.Line = q.sessions[at].Line
+			q.sessions[at], q.chains[at] = s, chain
+			return
+		case extends(chain, old) && sameTools(q.sessions[at], s):
+			return
+		}
+	}
+	if n := len(q.byID[id]); n > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("branch %d: its messages do not extend an earlier request of id %s", n+1, id))
+	}
+	q.byID[id] = append(q.byID[id], len(q.sessions))
+	q.sessions = append(q.sessions, s)
+	q.chains = append(q.chains, chain)
+}
+
+func sameTools(a, b Session) bool {
+	return a.Model == b.Model && bytes.Equal(a.Tools, b.Tools)
+}
+
+// chainOf names each beginning of a history; white space between JSON tokens does
+// not count.
+func chainOf(messages []json.RawMessage) []turn.Digest {
+	chain := make([]turn.Digest, len(messages))
+	var parent turn.Digest
+	var buf bytes.Buffer
+	for i, m := range messages {
+		buf.Reset()
+		if json.Compact(&buf, m) != nil {
+			buf.Write(m)
+		}
+		parent = turn.Chain(parent, turn.SumBytes(buf.Bytes()))
+		chain[i] = parent
+	}
+	return chain
+}
+
+// extends says whether b begins with all of a.
+func extends(a, b []turn.Digest) bool {
+	return len(a) <= len(b) && (len(a) == 0 || a[len(a)-1] == b[len(a)-1])
+}

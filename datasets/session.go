@@ -1,0 +1,90 @@
+package datasets
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Format is how a session file is written.
+type Format string
+
+// The formats of --format.
+const (
+	Auto       Format = "auto"
+	Corpus     Format = "corpus"
+	OpenAI     Format = "openai"
+	ClaudeCode Format = "claude-code"
+)
+
+// ParseFormat reads the name of a format; "" is Auto.
+func ParseFormat(name string) (Format, bool) {
+	switch f := Format(name); f {
+	case "":
+		return Auto, true
+	case Auto, Corpus, OpenAI, ClaudeCode:
+		return f, true
+	}
+	return "", false
+}
+
+// Session is one recorded conversation as a chat.completions history.
+type Session struct {
+	ID     string // unique among the sessions read together
+	Source string // where it was recorded, or the file it was read from
+	Model  string // "unknown" when the file names none
+	Format Format
+	File   string
+	Line   int // line of the file it stands on, 0 when it is the whole file
+	// Messages are the messages' bytes. Tools is the declared list, nil when none
+	// was recorded.
+	Messages []json.RawMessage
+	Tools    json.RawMessage
+	Licence  string
+	Meta     json.RawMessage // the corpus's own notes, nil elsewhere
+	// PromptRecorded says that the host's whole prompt is in the file: a system
+	// message, and tools that are not guessed from calls.
+	PromptRecorded bool
+	// Recorded is what the provider billed, one entry an answer that has usage or a
+	// time, in the order of the messages. Empty for formats without it.
+	Recorded []Recorded
+	// Notes says in short sentences what the reader left out or changed.
+	Notes []string
+}
+
+// DefaultPrefix is the tokens of tools and system text a host is taken to send
+// when its prompt was not recorded.
+const DefaultPrefix = 12000
+
+// PrefixAdded is how many tokens the bill puts before the messages of a session
+// whose prompt was not recorded, so that tools and system text come to target;
+// fixed is what the recorded ones count. 0 when the prompt was recorded.
+func (s Session) PrefixAdded(fixed, target int) int {
+	if s.PromptRecorded {
+		return 0
+	}
+	return max(target-fixed, 0)
+}
+
+// DumpName is the session's folder name in a dump: characters outside
+// [A-Za-z0-9._-] as "_". Names that mean something to a file system, and the
+// longest ones, are changed a little more.
+func (s Session) DumpName() string { return dumpName(s.ID) }
+
+const maxDumpName = 200
+
+func dumpName(id string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, id)
+	if len(name) > maxDumpName {
+		name = name[:maxDumpName]
+	}
+	if strings.Trim(name, ".") == "" {
+		name = strings.Repeat("_", max(len(name), 1))
+	}
+	return name
+}

@@ -1,0 +1,98 @@
+package datasets
+
+import "encoding/json"
+
+// Turn is one request of a session with the answer it got: the request before an
+// assistant message that does not directly follow another one. An assistant message
+// that opens the session has no request and makes no turn.
+type Turn struct {
+	Index    int // from 0
+	Messages int // how many messages the request has
+	// Answers are the recorded answer: the assistant message after the request, and
+	// those that directly follow it.
+	Answers []json.RawMessage
+	head    []byte // the request up to the end of its last message
+}
+
+// requestEnd closes what head opens.
+const requestEnd = "]}"
+
+// Request gives the turn's request: {"model","tools","messages"}, tools left out
+// when none were recorded. The bytes are the caller's. A session's requests have
+// their beginnings in common: each one starts with the bytes of the one before up
+// to the end of its last message.
+func (t Turn) Request() []byte {
+	out := make([]byte, 0, len(t.head)+len(requestEnd))
+	out = append(out, t.head...)
+	return append(out, requestEnd...)
+}
+
+// Head gives Request up to the end of its last message, shared and read-only.
+func (t Turn) Head() []byte { return t.head }
+
+// Turns cuts a session into its turns. The requests are built on one shared
+// buffer; only Request copies.
+func (s Session) Turns() []Turn {
+	head := appendOpening(make([]byte, 0, s.size()), s.Model, s.Tools)
+	var turns []Turn
+	answered := true // the message before was an assistant's
+	for i, m := range s.Messages {
+		assistant := roleOf(m) == "assistant"
+		switch {
+		case assistant && !answered && i > 0:
+			turns = append(turns, Turn{Index: len(turns), Messages: i, Answers: []json.RawMessage{m}, head: head})
+		case assistant && len(turns) > 0 && turns[len(turns)-1].Messages+len(turns[len(turns)-1].Answers) == i:
+			last := &turns[len(turns)-1]
+			last.Answers = append(last.Answers, m)
+		}
+		answered = assistant
+		if i > 0 {
+			head = append(head, ',')
+		}
+		head = append(head, m...)
+	}
+	for i := range turns {
+		turns[i].head = turns[i].head[:len(turns[i].head):len(turns[i].head)]
+	}
+	return turns
+}
+
+func appendOpening(head []byte, model string, tools json.RawMessage) []byte {
+	head = append(head, `{"model":`...)
+	head = appendString(head, model)
+	if len(tools) > 0 {
+		head = append(head, `,"tools":`...)
+		head = append(head, tools...)
+	}
+	return append(head, `,"messages":[`...)
+}
+
+func (s Session) size() int {
+	n := len(s.Model)*2 + len(s.Tools) + 64
+	for _, m := range s.Messages {
+		n += len(m) + 1
+	}
+	return n
+}
+
+// roleOf gives the role of a message that is valid JSON, "" when it has none.
+func roleOf(message []byte) string {
+	o, err := splitObject(message)
+	if err != nil && o == nil {
+		return roleLoosely(message)
+	}
+	role, _ := o.text("role")
+	return role
+}
+
+// roleLoosely reads the role of a message with a repeated key: the last one counts,
+// as it does for every common JSON reader.
+func roleLoosely(message []byte) string {
+	var m struct {
+		Role string `json:"role"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return ""
+	}
+	return m.Role
+}
