@@ -26,8 +26,12 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 		return form.View{}, turn.BadUnicode
 	}
 	s := read(text)
+	s.findRepeats()
 	switch k {
-	case kind.Log, kind.Search, kind.Test, kind.Build, kind.Stack, kind.Plain:
+	case kind.Test:
+		s.judgeTests()
+		s.judge(set)
+	case kind.Log, kind.Search, kind.Build, kind.Stack, kind.Plain:
 		s.judge(set)
 	default:
 		return form.View{}, turn.NoFormSmaller

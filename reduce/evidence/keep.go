@@ -13,28 +13,42 @@ const (
 	longShapeLines = 8  // a shape seen at least so often also shows its end
 )
 
-// grouped lists the line numbers shape by shape.
+// grouped counts the lines of each shape and lists their numbers shape by shape.
+// Repeats and foldable lines are left out: they are judged by other rules.
 func (s *source) grouped() (order, begin []int32) {
+	clear(s.count)
+	for i, sh := range s.shape {
+		if !s.apart(i) {
+			s.count[sh]++
+		}
+	}
 	begin = make([]int32, len(s.count)+1)
 	for i, n := range s.count {
 		begin[i+1] = begin[i] + n
 	}
 	at := make([]int32, len(s.count))
 	copy(at, begin)
-	order = make([]int32, s.lines())
+	order = make([]int32, begin[len(s.count)])
 	for i, sh := range s.shape {
+		if s.apart(i) {
+			continue
+		}
 		order[at[sh]] = int32(i)
 		at[sh]++
 	}
 	return order, begin
 }
 
+// apart says that line i is judged by another rule than its shape's.
+func (s *source) apart(i int) bool { return s.same[i] >= 0 || s.noise != nil && s.noise[i] }
+
 // judge marks every line that has to stay, by the rules all kinds share.
 func (s *source) judge(set form.Settings) {
 	order, begin := s.grouped()
 	for sh, n := range s.count {
-		lines := order[begin[sh]:begin[sh+1]]
-		s.judgeShape(lines, int(n))
+		if n > 0 {
+			s.judgeShape(order[begin[sh]:begin[sh+1]], int(n))
+		}
 	}
 	s.judgeValues(order, begin)
 	s.edges(set)

@@ -42,26 +42,42 @@ func (s *source) render() form.View {
 	return form.View{Head: out, Shown: shown, Total: n, Unit: "lines"}
 }
 
-// note says in words how many lines stand between i and j, and how many of them
-// repeat a severity line shown above.
+// note says in words how many lines stand between i and j: what they have in
+// common when that is little to say, and how many repeat a severity line above.
 func (s *source) note(i, j int) string {
-	severe, same := 0, i > 0
+	severe, like, folded, run := 0, i > 0, true, true
 	for k := i; k < j; k++ {
 		if s.sev[k] != 0 {
 			severe++
 		}
-		same = same && s.shape[k] == s.shape[i-1]
+		like = like && s.shape[k] == s.shape[i-1]
+		folded = folded && s.noise != nil && s.noise[k]
+		run = run && s.same[k] >= 0 && (k == i || s.same[k] == s.same[k-1]+1)
 	}
 	num := strconv.Itoa(j - i)
-	switch {
-	case same:
-		return "[" + num + " more like this]\n"
-	case severe > 0:
-		return "[" + num + " lines left out, " + strconv.Itoa(severe) + " repeat an error or warning above]\n"
-	case j-i == 1:
-		return "[1 line left out]\n"
+	what := " lines left out"
+	if j-i == 1 {
+		what = " line left out"
 	}
-	return "[" + num + " lines left out]\n"
+	switch {
+	case run:
+		return "[" + num + what + ", same as " + place(int(s.same[i]), min(i, int(s.same[i])+j-i)) + "]\n"
+	case like:
+		return "[" + num + " more like this]\n"
+	case folded:
+		return "[" + num + what + ", " + s.fold + "]\n"
+	case severe > 0:
+		return "[" + num + what + ", " + strconv.Itoa(severe) + " repeat an error or warning above]\n"
+	}
+	return "[" + num + what + "]\n"
+}
+
+// place names source lines from 1; end is exclusive.
+func place(i, end int) string {
+	if end-i == 1 {
+		return "line " + strconv.Itoa(end)
+	}
+	return "lines " + strconv.Itoa(i+1) + "-" + strconv.Itoa(end)
 }
 
 // holds checks that every protected line stands in the view, in order.

@@ -28,6 +28,9 @@ type source struct {
 	first []int32  // where each line's slots start; one more than there are lines
 	sev   []uint8  // severity bits of each line
 	full  []uint64 // hash of each line's bytes
+	same  []int32  // for a line inside a repeated run, the line it repeats; else -1
+	noise []bool   // lines that the rules of the kind call foldable, whatever their shape; nil none
+	fold  string   // what the notes call them, e.g. "all passed"
 	keep  []why
 	count []int32 // lines of each shape
 	lead  []int32 // first line of each shape
@@ -83,13 +86,12 @@ func read(text string) *source {
 		s.sev[i], s.full[i] = sc.sev, hash(text[pos:pos+end])
 		id, fresh := shapes.add(sc.shape)
 		if fresh {
-			s.count, s.lead = append(s.count, 0), append(s.lead, int32(i))
+			s.lead = append(s.lead, int32(i))
 		}
 		s.shape[i] = id
-		s.count[id]++
 		pos = next
 	}
-	s.slots = sc.slots
+	s.slots, s.count = sc.slots, make([]int32, len(s.lead))
 	s.start = append(s.start, int32(len(text)))
 	s.first = append(s.first, int32(len(s.slots)))
 	return s

@@ -130,7 +130,7 @@ func ndjsonKind(text, command string) Kind {
 		case l == "":
 		case l[0] == '{' || l[0] == '[' && opensJSON(l):
 			objects++
-			if strings.Contains(l, `"Action":"`) && strings.Contains(l, `"Time":"`) || strings.Contains(l, `"Action":"`) && strings.Contains(l, `"Package":"`) {
+			if testEvent(l) {
 				events++
 			}
 		default:
@@ -148,6 +148,14 @@ func ndjsonKind(text, command string) Kind {
 		return Test
 	}
 	return ""
+}
+
+// testEvent recognises a line of go test -json.
+func testEvent(l string) bool {
+	if !strings.HasPrefix(l, "{") || !strings.Contains(l, `"Action":"`) {
+		return false
+	}
+	return strings.HasPrefix(l, `{"Action":"`) || strings.Contains(l, `"Package":"`) || strings.Contains(l, `"Test":"`)
 }
 
 func goTool(command, verb string) bool {

@@ -128,6 +128,10 @@ func testLine(l, t string) (weak, strong bool) {
 			return true, false
 		}
 	}
+	if t[0] == '{' {
+		event := testEvent(t)
+		return event, event
+	}
 	if strings.HasPrefix(t, "✓") || strings.HasPrefix(t, "✕") || strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "√") || strings.HasPrefix(t, "●") {
 		return true, false
 	}

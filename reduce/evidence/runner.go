@@ -1,0 +1,229 @@
+package evidence
+
+import (
+	"sort"
+	"strings"
+)
+
+// Test-runner output: lines about tests that passed may go, whatever their shape;
+// everything a failing test printed stays; the slowest passes stay.
+
+const (
+	slowShown   = 3   // passes shown because of their time
+	slowSeconds = 1.0 // shortest time worth showing
+)
+
+// judgeTests marks foldable and protected lines of test-runner output.
+func (s *source) judgeTests() {
+	s.noise, s.fold = make([]bool, s.lines()), "all passed or started"
+	head := strings.TrimLeft(s.text[:min(len(s.text), 512)], "\ufeff \t\r\n")
+	switch {
+	case strings.HasPrefix(head, "<"):
+		s.reportXML()
+	case s.countEvents() > 0:
+		s.testEvents()
+	default:
+		s.testLines()
+	}
+	s.slowest()
+}
+
+// testLines handles the plain output of go test, pytest, jest, maven, cargo,
+// unittest, gotestsum, TAP and ctest.
+func (s *source) testLines() {
+	failing := map[string]bool{}
+	for i := range s.noise {
+		if t, ok := strings.CutPrefix(strings.TrimLeft(s.line(i), " \t"), "--- FAIL: "); ok {
+			failing[firstWord(t)] = true
+		}
+	}
+	running, below := "", false
+	for i := range s.noise {
+		l := s.line(i)
+		t := strings.TrimLeft(l, " \t")
+		if name, ok := started(t); ok {
+			running, below = name, false
+			s.noise[i] = !failing[name] || strings.HasPrefix(t, "=== PAUSE") || strings.HasPrefix(t, "=== CONT")
+			continue
+		}
+		switch {
+		case strings.HasPrefix(t, "--- FAIL: "):
+			below = true
+			s.mark(i, severe)
+		case strings.HasPrefix(t, "--- "):
+			below = false
+			s.noise[i] = strings.HasPrefix(t, "--- PASS")
+		case passedLine(l, t):
+			s.noise[i] = true
+			below = false
+		case t != "" && (below || failing[running] && running != "" && l != t):
+			s.mark(i, structure)
+		case summaryLine(t):
+			s.mark(i, structure)
+		}
+	}
+}
+
+func firstWord(t string) string {
+	if i := strings.IndexAny(t, " \t("); i >= 0 {
+		return t[:i]
+	}
+	return t
+}
+
+// started reads "=== RUN   TestX" and its kin.
+func started(t string) (string, bool) {
+	if !strings.HasPrefix(t, "=== ") {
+		return "", false
+	}
+	for _, w := range [...]string{"RUN ", "PAUSE ", "CONT ", "NAME "} {
+		if rest, ok := strings.CutPrefix(t[4:], w); ok {
+			return firstWord(strings.TrimLeft(rest, " ")), true
+		}
+	}
+	return "", false
+}
+
+// passedLine says that a line tells of passed tests only. l has its indent, t has not.
+func passedLine(l, t string) bool {
+	if t == "" {
+		return false
+	}
+	switch t[0] {
+	case 'P':
+		return strings.HasPrefix(t, "PASS ") && len(t) > 5
+	case 'o':
+		return strings.HasPrefix(t, "ok ") && len(t) > 3 && class[t[3]] == isDigit // TAP
+	case 't':
+		if strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... ok") {
+			return true
+		}
+	case '[':
+		if strings.HasPrefix(t, "[INFO] ") {
+			return mavenPassed(t[7:])
+		}
+	case 'R', 'T':
+		if mavenPassed(t) {
+			return true
+		}
+	case '.':
+		return dots(t)
+	}
+	if t[0] >= 0x80 {
+		for _, w := range [...]string{"✓ ", "✔ ", "√ ", "✅ "} {
+			if strings.HasPrefix(t, w) {
+				return true
+			}
+		}
+		return false
+	}
+	if i := strings.Index(t, "::"); i > 0 {
+		rest := t[i:]
+		return strings.Contains(rest, " PASSED") || strings.HasPrefix(t, "PASSED ")
+	}
+	if strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... OK") {
+		return true
+	}
+	if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
+		return dots(strings.TrimLeft(t[i+4:], " "))
+	}
+	return strings.Contains(t, "   Passed  ") && strings.Contains(t, "Test ")
+}
+
+// dots says that the text is a progress line of passed tests, "....... [ 12%]".
+func dots(t string) bool {
+	n := 0
+	for n < len(t) && (t[n] == '.' || t[n] == ' ') {
+		n++
+	}
+	rest := t[n:]
+	return n > 0 && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]"))
+}
+
+func mavenPassed(t string) bool {
+	switch {
+	case strings.HasPrefix(t, "Running "):
+		return true
+	case strings.HasPrefix(t, "Tests run: "):
+		return strings.Contains(t, "Failures: 0, Errors: 0, Skipped: 0") && (strings.Contains(t, " - in ") || strings.Contains(t, " -- in "))
+	}
+	return false
+}
+
+var summaryStarts = [...]string{"FAIL", "ok ", "PASS", "Tests run:", "Tests:", "Test Suites:", "test result:", "Ran ", "FAILED", "ERROR ", "E   ", "DONE ",
+	"coverage:", "panic:", "# tests", "# fail", "# pass", "not ok", "✕", "✗", "✘", "×", "❌", "●", "BUILD "}
+
+// summaryLine says that a line sums a run up or tells of a test that did not pass.
+func summaryLine(t string) bool {
+	for _, w := range summaryStarts {
+		if strings.HasPrefix(t, w) {
+			return true
+		}
+	}
+	if strings.HasPrefix(t, "====") {
+		return true
+	}
+	return strings.Contains(t, "::") && (strings.Contains(t, " FAILED") || strings.Contains(t, " ERROR"))
+}
+
+// slowest shows the passes that took longest. It looks for "(1.23s)", "(123 ms)",
+// `"Elapsed":1.23` and `time="1.23"`.
+func (s *source) slowest() {
+	type pass struct {
+		line int
+		took float64
+	}
+	var slow []pass
+	for i, folded := range s.noise {
+		if folded && s.same[i] < 0 {
+			if d := took(s.line(i)); d >= slowSeconds {
+				slow = append(slow, pass{i, d})
+			}
+		}
+	}
+	sort.SliceStable(slow, func(i, j int) bool { return slow[i].took > slow[j].took })
+	for _, p := range slow[:min(len(slow), slowShown)] {
+		s.mark(p.line, structure)
+	}
+}
+
+// took gives the seconds a line about a passed test names, 0 none.
+func took(l string) float64 {
+	for _, w := range [...]string{`"Elapsed":`, `time="`, "Time elapsed: "} {
+		if i := strings.Index(l, w); i >= 0 {
+			v, _ := leadingNumber(l[i+len(w):])
+			return v
+		}
+	}
+	i := strings.LastIndexByte(l, '(')
+	if i < 0 {
+		return 0
+	}
+	v, rest := leadingNumber(l[i+1:])
+	switch rest = strings.TrimLeft(rest, " "); {
+	case strings.HasPrefix(rest, "ms"):
+		return v / 1000
+	case strings.HasPrefix(rest, "s"):
+		return v
+	}
+	return 0
+}
+
+func leadingNumber(t string) (float64, string) {
+	j := 0
+	for j < len(t) && class[t[j]] == isDigit {
+		j++
+	}
+	if j == 0 || j > 15 {
+		return 0, t
+	}
+	v := integer(t, 0, j)
+	if j+1 < len(t) && t[j] == '.' && class[t[j+1]] == isDigit {
+		scale := 0.1
+		for j++; j < len(t) && class[t[j]] == isDigit; j++ {
+			v += scale * float64(t[j]-'0')
+			scale /= 10
+		}
+	}
+	return v, t[j:]
+}
