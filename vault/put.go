@@ -1,0 +1,246 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"token-terminator/turn"
+)
+
+// Put makes one turn's evidence durable in one transaction: artifacts, observations,
+// pins, shown ids and pending nodes; then every artifact is read back on another
+// connection and its hash compared.
+//
+// Pinned.Proofs decides: an edit whose artifact has no proof must be dropped.
+// Pinned.Reason names the first thing that did not hold, which may concern a single
+// artifact (too large, not UTF-8, read-back failed) while the other proofs stand.
+// err is not nil when nothing of the turn was stored; then there is no proof at all.
+func (v *Vault) Put(ctx context.Context, ev turn.Evidence) (turn.Pinned, error) {
+	r := v.PutAll(ctx, []turn.Evidence{ev})[0]
+	return r.Pinned, r.Err
+}
+
+// PutAll stores a group of turns with one commit. Each turn has a savepoint of its
+// own, so a turn that fails (vault full, bad row) leaves the others whole. When the
+// group's transaction itself fails, every turn gets one of its own.
+// The results are in the order of evs.
+func (v *Vault) PutAll(ctx context.Context, evs []turn.Evidence) []PutResult {
+	jobs := make([]*job, len(evs))
+	for i, ev := range evs {
+		jobs[i] = newJob(ev, v.o.MaxArtifactRunes)
+	}
+	v.write(ctx, jobs)
+	results := make([]PutResult, len(jobs))
+	for i, j := range jobs {
+		v.readBackAll(ctx, j)
+		results[i] = j.result()
+	}
+	if err := v.hook("before reply"); err != nil {
+		for i := range results {
+			jobs[i].err = err
+			results[i] = jobs[i].result()
+		}
+	}
+	return results
+}
+
+// write stores the jobs that are still good and sets err in those that failed.
+func (v *Vault) write(ctx context.Context, jobs []*job) {
+	var good []*job
+	for _, j := range jobs {
+		if j.err == nil {
+			good = append(good, j)
+		}
+	}
+	if len(good) == 0 {
+		return
+	}
+	if err := v.enter(ctx); err != nil {
+		failAll(good, err)
+		return
+	}
+	defer v.leave()
+	err := v.inTransaction(ctx, func(w *writing) error { return w.group(good) })
+	if err == nil {
+		return
+	}
+	if len(good) == 1 || ctx.Err() != nil {
+		failAll(good, err)
+		return
+	}
+	for _, j := range good {
+		j.proofs, j.err = nil, nil
+		alone := []*job{j}
+		if err := v.inTransaction(ctx, func(w *writing) error { return w.group(alone) }); err != nil {
+			failAll(alone, err)
+		}
+	}
+}
+
+func failAll(jobs []*job, err error) {
+	for _, j := range jobs {
+		if j.err == nil {
+			j.err = err
+		}
+		j.proofs = nil
+	}
+}
+
+// writing is an open transaction on the writer's connection.
+type writing struct {
+	v    *Vault
+	ctx  context.Context
+	now  int64
+	mine map[int64]bool // rows this turn stored or saw: not pruned by it
+}
+
+// inTransaction runs do between BEGIN IMMEDIATE and COMMIT. Any error, panic or
+// failed commit rolls everything back.
+func (v *Vault) inTransaction(ctx context.Context, do func(*writing) error) (err error) {
+	if err := v.plain(ctx, "begin", "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			// The answer is an error already, and SQLite may have rolled back itself.
+			_, _ = v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		}
+	}()
+	if err := do(&writing{v: v, ctx: ctx, now: v.nowMillis()}); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// Once the commit starts it is carried through: a cancelled commit has no clear end.
+	if err := v.plain(context.WithoutCancel(ctx), "commit", "COMMIT"); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+func (v *Vault) plain(ctx context.Context, name, text string) error {
+	if err := v.hook("before " + name); err != nil {
+		return err
+	}
+	if _, err := v.conn.ExecContext(ctx, text); err != nil {
+		return v.explain(name, err)
+	}
+	return v.hook("after " + name)
+}
+
+// group stores each job under its own savepoint. It returns an error only when the
+// transaction as a whole is lost.
+func (w *writing) group(jobs []*job) error {
+	for _, j := range jobs {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.v.plain(w.ctx, "savepoint", "SAVEPOINT turn"); err != nil {
+			return err
+		}
+		w.mine = map[int64]bool{}
+		err := w.turn(j)
+		if err == nil {
+			if err := w.v.plain(w.ctx, "release", "RELEASE turn"); err != nil {
+				return err
+			}
+			continue
+		}
+		back := context.WithoutCancel(w.ctx)
+		if _, lost := w.v.conn.ExecContext(back, "ROLLBACK TO turn; RELEASE turn"); lost != nil {
+			return errors.Join(err, w.v.explain("roll back", lost))
+		}
+		j.err, j.proofs = err, nil
+	}
+	return nil
+}
+
+// turn writes one turn. The order matters: artifacts before pins, pins before the
+// shown ids, these before the nodes whose text holds them.
+func (w *writing) turn(j *job) error {
+	if err := w.exec(qTouchSession, j.session, w.now); err != nil {
+		return err
+	}
+	j.proofs = make(map[turn.Digest]turn.Proof, len(j.items))
+	for _, it := range j.items {
+		proof, err := w.item(j, it)
+		if err != nil {
+			return err
+		}
+		j.proofs[it.Digest] = proof
+	}
+	for _, n := range j.ev.Nodes {
+		if err := w.pendingNode(j, n); err != nil {
+			return err
+		}
+	}
+	return w.makeRoom()
+}
+
+// item writes one artifact with its arguments, observation, pin and shown id.
+func (w *writing) item(j *job, it *item) (turn.Proof, error) {
+	id, err := w.store(it)
+	if err != nil {
+		return turn.Proof{}, err
+	}
+	var argsSHA []byte
+	if it.argsItem != nil {
+		if _, err := w.store(it.argsItem); err != nil {
+			return turn.Proof{}, err
+		}
+		if err := w.observe(j.session, it.argsItem, nil); err != nil {
+			return turn.Proof{}, err
+		}
+		argsSHA = it.argsItem.Digest[:]
+	}
+	if err := w.observe(j.session, it, argsSHA); err != nil {
+		return turn.Proof{}, err
+	}
+	b := j.ev.Binding
+	err = w.exec(qPin, j.session, it.Digest[:], string(id), pinTurn, int64(b.Generation), int64(b.Turn), int64(b.Attempt), w.now, pinCost(j.session))
+	if err != nil {
+		return turn.Proof{}, err
+	}
+	shown, err := w.show(it.Digest, id)
+	return turn.Proof{Artifact: id, Shown: shown}, err
+}
+
+// pinTurn is the class of the pins a turn makes.
+const pinTurn = "turn"
+
+func (w *writing) observe(session string, it *item, argsSHA []byte) error {
+	return w.exec(qObserve, session, it.Digest[:], it.CallID, it.Tool, it.argsKept, int64(it.argsBytes), argsSHA, w.now, it.observationCost(session))
+}
+
+// exec runs a prepared statement between its two hooks.
+func (w *writing) exec(q query, args ...any) error {
+	name := queries[q].name
+	if err := w.v.hook("before " + name); err != nil {
+		return err
+	}
+	if _, err := w.v.stmts[q].ExecContext(w.ctx, args...); err != nil {
+		return w.v.explain(name, err)
+	}
+	return w.v.hook("after " + name)
+}
+
+// scan reads one row into dest between the statement's two hooks; found is false
+// when there is none.
+func (w *writing) scan(q query, dest []any, args ...any) (found bool, err error) {
+	name := queries[q].name
+	if err := w.v.hook("before " + name); err != nil {
+		return false, err
+	}
+	err = w.v.stmts[q].QueryRowContext(w.ctx, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, w.v.hook("after " + name)
+	}
+	if err != nil {
+		return false, w.v.explain(name, err)
+	}
+	return true, w.v.hook("after " + name)
+}

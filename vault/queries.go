@@ -1,0 +1,77 @@
+package vault
+
+// query names a prepared statement of the writer's connection.
+type query int
+
+const (
+	qTouchSession query = iota
+	qArtifactBySHA
+	qBodyBySeq
+	qHealArtifact
+	qHealBody
+	qSeeArtifact
+	qIDOwner
+	qIDByShownSHA
+	qInsertArtifact
+	qInsertBody
+	qDropTombstone
+	qObserve
+	qPin
+	qShownBySHA
+	qNeighbours
+	qInsertShown
+	qUpsertNode
+	qUsed
+	qPrunable
+	qDeleteArtifact
+	qDeleteObservations
+	qInsertTombstone
+	qTrimTombstones
+	qCountPruned
+)
+
+// queries are indexed by query. Every one runs inside a turn's savepoint.
+var queries = [...]struct{ name, text string }{
+	qTouchSession: {"touch session", `INSERT INTO sessions (session, created, last_used) VALUES (?1, ?2, ?2)
+		ON CONFLICT (session) DO UPDATE SET last_used = excluded.last_used`},
+	qArtifactBySHA: {"find artifact", `SELECT seq, id,
+		CASE bytes WHEN (SELECT length(body) FROM bodies b WHERE b.seq = a.seq) THEN bytes ELSE -1 END, runes
+		FROM artifacts a WHERE sha = ?1`},
+	qBodyBySeq:    {"read body", `SELECT body FROM bodies WHERE seq = ?1 AND codec = 0`},
+	qHealArtifact: {"heal artifact", `UPDATE artifacts SET bytes = ?2, runes = ?3, cost = ?4 WHERE seq = ?1`},
+	qHealBody:     {"heal body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, 0, ?2)`},
+	qSeeArtifact:  {"see artifact", `UPDATE artifacts SET last_seen = max(last_seen, ?2) WHERE seq = ?1`},
+	qIDOwner: {"find id owner", `SELECT sha FROM artifacts WHERE id = ?1 UNION SELECT sha FROM shown WHERE id = ?1
+		UNION SELECT sha FROM tombstones WHERE id = ?1`},
+	qIDByShownSHA: {"find earlier id", `SELECT id FROM shown WHERE sha = ?1`},
+	qInsertArtifact: {"insert artifact", `INSERT INTO artifacts (id, sha, bytes, runes, tool, kind, created, last_seen, cost, pin_count)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, (SELECT count(*) FROM pins WHERE sha = ?2))`},
+	qInsertBody:    {"insert body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, 0, ?2)`},
+	qDropTombstone: {"drop tombstone", `DELETE FROM tombstones WHERE id = ?1`},
+	qObserve: {"insert observation", `INSERT INTO observations
+		(session, sha, call_id, tool, args, args_bytes, args_sha, first_seen, last_seen, cost)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
+		ON CONFLICT (session, sha, call_id, tool) DO UPDATE SET last_seen = max(last_seen, excluded.last_seen)`},
+	qPin: {"insert pin", `INSERT INTO pins (session, sha, id, class, generation, turn, attempt, created, last_used, cost)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
+		ON CONFLICT (session, sha) DO UPDATE SET last_used = max(last_used, excluded.last_used)`},
+	qShownBySHA: {"find shown id", `SELECT prefix, id FROM shown WHERE sha = ?1`},
+	qNeighbours: {"find neighbours", `SELECT
+		coalesce((SELECT max(id) FROM artifacts WHERE id < ?1), ''), coalesce((SELECT min(id) FROM artifacts WHERE id > ?1), ''),
+		coalesce((SELECT max(id) FROM shown WHERE id < ?1), ''), coalesce((SELECT min(id) FROM shown WHERE id > ?1), '')`},
+	qInsertShown: {"insert shown id", `INSERT INTO shown (prefix, sha, id) VALUES (?1, ?2, ?3)`},
+	qUpsertNode: {"insert node", `INSERT INTO nodes (session, hash, parent, idx, accepted, turn, created, cost, decisions)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+		ON CONFLICT (session, hash) DO UPDATE SET parent = excluded.parent, idx = excluded.idx, accepted = excluded.accepted,
+		turn = excluded.turn, cost = excluded.cost, decisions = excluded.decisions`},
+	qUsed: {"read used", `SELECT value FROM counters WHERE name = 'used'`},
+	qPrunable: {"list prunable", `SELECT seq, sha, id, cost FROM artifacts INDEXED BY artifacts_prunable
+		WHERE pin_count = 0 ORDER BY last_seen, seq LIMIT ?1`},
+	qDeleteArtifact:     {"delete artifact", `DELETE FROM artifacts WHERE seq = ?1`},
+	qDeleteObservations: {"delete observations", `DELETE FROM observations WHERE sha = ?1`},
+	qInsertTombstone:    {"insert tombstone", `INSERT OR REPLACE INTO tombstones (id, sha, reason, gone) VALUES (?1, ?2, ?3, ?4)`},
+	qTrimTombstones: {"trim tombstones", `DELETE FROM tombstones WHERE id IN
+		(SELECT id FROM tombstones ORDER BY gone DESC, id LIMIT -1 OFFSET ?1)`},
+	qCountPruned: {"count pruned", `UPDATE counters SET value = value + CASE name WHEN 'pruned' THEN ?1 ELSE ?2 END
+		WHERE name IN ('pruned', 'pruned_bytes')`},
+}

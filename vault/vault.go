@@ -1,0 +1,209 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+
+	"token-terminator/internal/safefile"
+	"token-terminator/internal/sqlitefile"
+)
+
+//go:embed schema.sql
+var schemaSQL string
+
+// steps are the schema versions, oldest first. Published steps never change.
+func steps() []sqlitefile.Step { return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}} }
+
+// Vault is an open vault folder. It is safe for concurrent use.
+type Vault struct {
+	views // Page, Peek, Find, Lines and Diff over Get
+
+	dir  string
+	path string
+	o    Options
+	key  []byte
+
+	turnstile chan struct{} // holds one token: the right to use the writer
+	db        *sql.DB       // one connection, nil when read-only
+	conn      *sql.Conn
+	stmts     []*sql.Stmt // by query
+	readers   *sql.DB
+	verified  *digestSet // read back and found equal in this process
+	closed    atomic.Bool
+}
+
+// Open opens the vault in folder dir. The folder (0700), the file and the marker key
+// (0600) are made on first use, unless o.ReadOnly is set. Errors name the file, and
+// have a Hint method that says what to do.
+func Open(dir string, o Options) (*Vault, error) {
+	return openWith(context.Background(), dir, o, steps())
+}
+
+func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.Step) (*Vault, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("resolve vault folder: %w", err)
+	}
+	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1), verified: newDigestSet(verifiedEntries)}
+	v.views = views{v}
+	if err := v.hook("before open"); err != nil {
+		return nil, err
+	}
+	if o.ReadOnly {
+		err = v.openReading(ctx, schema)
+	} else {
+		err = v.openWriting(ctx, schema)
+	}
+	if err != nil {
+		return nil, errors.Join(err, v.release())
+	}
+	v.turnstile <- struct{}{}
+	return v, v.hook("after open")
+}
+
+func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error {
+	newest := schema[len(schema)-1].Version
+	var err error
+	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: 2}); err != nil {
+		return err
+	}
+	have, err := sqlitefile.CheckVersions(ctx, v.readers, v.path, applicationID, newest)
+	if err != nil {
+		return err
+	}
+	if have != newest {
+		return &safefile.Error{Op: "open", Path: v.path, Err: fmt.Errorf("%w: schema %d, want %d", errOlder, have, newest),
+			Advice: "open the folder once for writing, which brings it up to date"}
+	}
+	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
+	return err
+}
+
+func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error {
+	if err := safefile.MakeDir(v.dir); err != nil {
+		return err
+	}
+	o := sqlitefile.Options{
+		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages,
+		Application: applicationID, Newest: schema[len(schema)-1].Version,
+	}
+	var err error
+	if v.db, err = sqlitefile.OpenWriter(ctx, v.path, o); err != nil {
+		return err
+	}
+	if _, err := sqlitefile.Migrate(ctx, v.db, v.path, applicationID, schema); err != nil {
+		return err
+	}
+	if v.conn, err = v.db.Conn(ctx); err != nil {
+		return v.explain("open", err)
+	}
+	if err := v.prepare(ctx); err != nil {
+		return err
+	}
+	if err := v.recount(ctx); err != nil {
+		return err
+	}
+	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: 2}); err != nil {
+		return err
+	}
+	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o.FixedKey)
+	return err
+}
+
+func (v *Vault) prepare(ctx context.Context) error {
+	v.stmts = make([]*sql.Stmt, len(queries))
+	for i, q := range queries {
+		s, err := v.conn.PrepareContext(ctx, q.text)
+		if err != nil {
+			return v.explain("prepare "+q.name, err)
+		}
+		v.stmts[i] = s
+	}
+	return nil
+}
+
+// Path is the vault's file.
+func (v *Vault) Path() string { return v.path }
+
+// MarkerKey is the 32-byte key of marker tags, nil when a folder opened for reading
+// has none. The caller may not change it.
+func (v *Vault) MarkerKey() []byte { return v.key }
+
+// Close waits for the write in hand, merges the write-ahead log and closes the file.
+// Calls after it give ErrClosed. Closing twice is fine.
+func (v *Vault) Close() error {
+	if v.closed.Swap(true) {
+		return nil
+	}
+	<-v.turnstile // never given back: nobody writes again
+	return v.release()
+}
+
+func (v *Vault) release() error {
+	var errs []error
+	if v.readers != nil {
+		errs = append(errs, v.readers.Close())
+	}
+	for _, s := range v.stmts {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	if v.conn != nil {
+		errs = append(errs, v.conn.Close())
+	}
+	if v.db != nil {
+		errs = append(errs, v.db.Close()) // the last connection merges the log
+	}
+	return errors.Join(errs...)
+}
+
+func (v *Vault) hook(point string) error {
+	if v.o.Hook == nil {
+		return nil
+	}
+	return v.o.Hook(point)
+}
+
+func (v *Vault) explain(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if explained := sqlitefile.Explain(op, v.path, err); explained != err {
+		return explained
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// enter waits for the right to use the writer.
+func (v *Vault) enter(ctx context.Context) error {
+	if v.closed.Load() {
+		return ErrClosed
+	}
+	if v.db == nil {
+		return ErrReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-v.turnstile:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (v *Vault) leave() { v.turnstile <- struct{}{} }
+
+// nowMillis is the time that goes into the file.
+func (v *Vault) nowMillis() int64 { return v.o.Now().UnixMilli() }
