@@ -25,13 +25,21 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 	case !utf8.ValidString(text):
 		return form.View{}, turn.BadUnicode
 	}
-	s := read(text)
+	var skip func(string) int
+	if k == kind.Search {
+		skip = hitText
+	}
+	s := read(text, skip)
 	s.findRepeats()
 	switch k {
 	case kind.Test:
 		s.judgeTests()
 		s.judge(set)
-	case kind.Log, kind.Search, kind.Build, kind.Stack, kind.Plain:
+	case kind.Search:
+		s.judgeSearch()
+		s.judge(set)
+		set.Context = 0
+	case kind.Log, kind.Build, kind.Stack, kind.Plain:
 		s.judge(set)
 	default:
 		return form.View{}, turn.NoFormSmaller
@@ -55,7 +63,7 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 // panic. A line counts once for each word class it has.
 func Signals(text string) form.Signals {
 	var out form.Signals
-	for _, b := range read(text).sev {
+	for _, b := range read(text, nil).sev {
 		out.Errors += int(b & 1)
 		out.Warnings += int(b >> 1 & 1)
 		out.Failures += int(b >> 2 & 1)

@@ -44,6 +44,7 @@ func (s *source) apart(i int) bool { return s.same[i] >= 0 || s.noise != nil && 
 
 // judge marks every line that has to stay, by the rules all kinds share.
 func (s *source) judge(set form.Settings) {
+	s.mergeTemplates(false, false)
 	order, begin := s.grouped()
 	for sh, n := range s.count {
 		if n > 0 {
@@ -115,27 +116,25 @@ func (s *source) edges(set form.Settings) {
 }
 
 // surround marks the neighbours of evidence. Severity lines of one shape get them
-// a few times, rare and odd lines always.
+// a few times, rare and odd lines always. A foldable line is a neighbour only right
+// above, where it names the test that printed the evidence.
 func (s *source) surround(context int) {
-	given := make(map[int32]int)
-	mark := func(i int) {
-		if i >= 0 && i < s.lines() {
-			s.mark(i, neighbour)
-		}
-	}
+	given := make([]uint8, len(s.count))
 	for i := range s.keep {
 		w := s.keep[i]
 		if w < odd {
 			continue
 		}
 		if w == severe {
-			if given[s.shape[i]]++; given[s.shape[i]] > severeContext {
+			if given[s.shape[i]] >= severeContext {
 				continue
 			}
+			given[s.shape[i]]++
 		}
-		for k := 1; k <= context; k++ {
-			mark(i - k)
-			mark(i + k)
+		for k := max(0, i-context); k <= min(len(s.keep)-1, i+context); k++ {
+			if s.noise == nil || !s.noise[k] || k == i-1 {
+				s.mark(k, neighbour)
+			}
 		}
 	}
 }

@@ -27,11 +27,11 @@ func (s *source) render() form.View {
 		for j < n && s.keep[j] == ordinary {
 			j++
 		}
-		if int(s.start[j]-s.start[i]) < minGap {
+		if note := s.note(i, j); int(s.start[j]-s.start[i]) < max(minGap, len(note)+8) {
 			b.WriteString(s.text[s.start[i]:s.start[j]])
 			shown += j - i
 		} else {
-			b.WriteString(s.note(i, j))
+			b.WriteString(note)
 		}
 		i = j
 	}
@@ -45,6 +45,9 @@ func (s *source) render() form.View {
 // note says in words how many lines stand between i and j: what they have in
 // common when that is little to say, and how many repeat a severity line above.
 func (s *source) note(i, j int) string {
+	if s.file != nil {
+		return s.searchNote(i, j)
+	}
 	severe, like, folded, run := 0, i > 0, true, true
 	for k := i; k < j; k++ {
 		if s.sev[k] != 0 {

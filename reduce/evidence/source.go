@@ -30,6 +30,7 @@ type source struct {
 	full  []uint64 // hash of each line's bytes
 	same  []int32  // for a line inside a repeated run, the line it repeats; else -1
 	noise []bool   // lines that the rules of the kind call foldable, whatever their shape; nil none
+	file  []string // search hits: the file of each line, "" none; nil for other kinds
 	fold  string   // what the notes call them, e.g. "all passed"
 	keep  []why
 	count []int32 // lines of each shape
@@ -62,8 +63,9 @@ func (s *source) mark(i int, w why) {
 }
 
 // read scans the text. Sizes are guessed from the text's length, so that few
-// allocations are needed.
-func read(text string) *source {
+// allocations are needed. skip, when not nil, gives how many bytes of a line are no
+// part of its shape.
+func read(text string, skip func(line string) int) *source {
 	n := strings.Count(text, "\n")
 	if text != "" && text[len(text)-1] != '\n' {
 		n++
@@ -82,7 +84,11 @@ func read(text string) *source {
 		if end < 0 {
 			end, next = len(text)-pos, len(text)
 		}
-		sc.scan(text[pos : pos+end])
+		from := pos
+		if skip != nil {
+			from += skip(text[pos : pos+end])
+		}
+		sc.scan(text[from : pos+end])
 		s.sev[i], s.full[i] = sc.sev, hash(text[pos:pos+end])
 		id, fresh := shapes.add(sc.shape)
 		if fresh {

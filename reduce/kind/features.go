@@ -52,7 +52,8 @@ func (f *features) line(l string) {
 			*n++
 		}
 	}
-	count(&f.hits, Hit(l) > 0)
+	_, _, hit := Hit(l)
+	count(&f.hits, hit)
 	count(&f.logs, logLine(t))
 	count(&f.frames, Frame(l))
 	weak, strong := testLine(l, t)

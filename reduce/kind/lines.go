@@ -6,40 +6,58 @@ func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// Hit says where the text of a search hit starts in the line "path:line:text",
-// "path-line-text" or, with a path that has an ending or a slash, "path:text";
-// 0 when the line is no hit.
-func Hit(l string) int {
+// maxPath bounds the path of a search hit, in bytes.
+const maxPath = 300
+
+// Hit takes a search hit apart: path is where its path ends and text where the
+// found text starts. It knows path:line:text, path:line:column:text, the context
+// lines path-line-text, the same after a revision (rev:path:line:text) and, with a
+// path that has a slash or an ending, path:text. ok is false for any other line.
+func Hit(l string) (path, text int, ok bool) {
 	if l == "" || l[0] == ' ' || l[0] == '\t' || l[0] == '[' || l[0] == '<' || l[0] == '{' {
-		return 0
+		return 0, 0, false
 	}
-	dotted := false
-	for i := 0; i < len(l) && i < 260; i++ {
-		switch c := l[i]; {
-		case c == ' ' || c == '\t' || c == '"' || c == '(' || c == '=':
-			return 0
-		case c == '.' || c == '/':
-			dotted = dotted || i+1 < len(l) && (letter(l[i+1]) || c == '/')
-		case c == ':' || c == '-':
-			if i == 0 || (i == 1 && c == ':' && letter(l[0])) {
-				continue
-			}
+	fallback := 0
+	for i := 1; i < len(l) && i < maxPath; i++ {
+		switch c := l[i]; c {
+		case ' ', '\t', '"', '(', '=', '{', '<', ';', ',':
+			return fallback, fallback + 1, fallback > 0
+		case ':', '-':
 			j := i + 1
 			for j < len(l) && digit(l[j]) {
 				j++
 			}
-			if j > i+1 && j < len(l) && l[j] == c && dotted && !clock(l, i) {
-				return j + 1
+			if j > i+1 && j < len(l) && l[j] == c && pathLike(l[:i]) && !clock(l, i) {
+				return i, column(l, j+1), true
 			}
-			if c == ':' {
-				if dotted && letter(l[i-1]) && j == i+1 && !strings.HasPrefix(l[i:], "://") {
-					return i + 1
-				}
-				return 0
+			if c == ':' && fallback == 0 && pathLike(l[:i]) && letter(l[i-1]) && j == i+1 && !strings.HasPrefix(l[i:], "://") {
+				fallback = i
 			}
 		}
 	}
-	return 0
+	return fallback, fallback + 1, fallback > 0
+}
+
+// column skips "12:" after a hit's line number.
+func column(l string, i int) int {
+	j := i
+	for j < len(l) && digit(l[j]) {
+		j++
+	}
+	if j > i && j < len(l) && l[j] == ':' {
+		return j + 1
+	}
+	return i
+}
+
+// pathLike says that a text has a slash or a dot with a letter behind it.
+func pathLike(p string) bool {
+	for i := 0; i+1 < len(p); i++ {
+		if p[i] == '/' || p[i] == '\\' || p[i] == '.' && letter(p[i+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // clock says that the colon at i stands inside a time of day.
