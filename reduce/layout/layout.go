@@ -2,19 +2,153 @@ package layout
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"token-terminator/reduce/kind"
 )
 
-// ErrNotLayout says that a text is no lossless layout.
-var ErrNotLayout = errors.New("restore layout: text does not start with a layout line")
+// Errors of Restore.
+var (
+	ErrNotLayout = errors.New("restore layout: text does not start with a layout line")
+	ErrUnknown   = errors.New("restore layout: unknown rule")
+)
+
+const (
+	opening   = "[Token Terminator layout 1: "
+	closing   = "]\n"
+	maxLayers = 4       // layouts of layouts
+	minText   = 120     // shorter texts have nothing to gain, bytes
+	maxText   = 8 << 20 // bytes
+)
+
+// rule is one lossless layout. encode returns what the layout line says and the
+// body; restore is its inverse. A rule needs not be careful: what does not come
+// back equal is dropped.
+type rule struct {
+	name    string
+	encode  func(text string) (says, body string, ok bool)
+	restore func(says, body string) (string, bool)
+	edits   bool // fit for text that is going to be edited
+	worth   int  // percent of the tokens it must take off, since it costs attention
+}
+
+func rules() []rule {
+	return []rule{
+		{name: "numbers", encode: encodeNumbers, restore: restoreNumbers, edits: true, worth: 1},
+		{name: "prefix", encode: encodePrefix, restore: restorePrefix, worth: 2},
+		{name: "grep", encode: encodeGrep, restore: restoreGroups, worth: 2},
+		{name: "directories", encode: encodeDirectories, restore: restoreGroups, worth: 2},
+		{name: "repeats", encode: encodeRepeats, restore: restoreRepeats, worth: 2},
+		{name: "alias", encode: encodeAliases, restore: restoreAliases, worth: 5},
+	}
+}
 
 // Lossless returns the layout of text with the fewest tokens, if one is smaller.
-// count gives tokens of a text; nil means bytes/4.
-func Lossless(text string, k kind.Kind, count func(string) int) (string, bool) { return "", false }
+// count gives the tokens of a text; nil means bytes/4. Text meant for editing only
+// takes layouts that leave the words of its lines as they are.
+func Lossless(text string, k kind.Kind, count func(string) int) (string, bool) {
+	out, _, ok := Choose(text, k, count)
+	return out, ok
+}
+
+// Choose is Lossless, and says which rules were laid over one another. JSON keeps
+// its own shape: Equivalent is its layout.
+func Choose(text string, k kind.Kind, count func(string) int) (out string, names []string, ok bool) {
+	if len(text) < minText || len(text) > maxText || strings.HasPrefix(text, opening) || k == kind.JSON || k == kind.NDJSON {
+		return "", nil, false
+	}
+	if count == nil {
+		count = func(s string) int { return (len(s) + 3) / 4 }
+	}
+	p := &picker{text: text, best: text, least: -1, count: count, edits: k == kind.Read || k == kind.Code || k == kind.Diff}
+	for len(p.used) < maxLayers && p.layer() {
+	}
+	return p.best, p.used, len(p.used) > 0
+}
+
+// picker lays the best rule over the best text so far.
+type picker struct {
+	text, best string
+	least      int // tokens of best, -1 not counted yet
+	count      func(string) int
+	edits      bool
+	used       []string
+}
+
+func (p *picker) layer() bool {
+	next, name, least := "", "", 0
+	for _, r := range rules() {
+		if p.edits && !r.edits || slices.Contains(p.used, r.name) {
+			continue
+		}
+		says, body, found := r.encode(p.best)
+		if !found {
+			continue
+		}
+		candidate := opening + says + closing + body
+		if len(candidate)*100 > len(p.best)*(100-r.worth) {
+			continue
+		}
+		if p.least < 0 {
+			p.least = p.count(p.best)
+		}
+		tokens := p.count(candidate)
+		if tokens*100 > p.least*(100-r.worth) || tokens >= p.least || next != "" && tokens >= least {
+			continue
+		}
+		if back, err := Restore(candidate); err == nil && back == p.text {
+			least, next, name = tokens, candidate, r.name
+		}
+	}
+	if next == "" {
+		return false
+	}
+	p.best, p.least, p.used = next, least, append(p.used, name)
+	return true
+}
 
 // Restore returns the text a lossless layout was made from.
-func Restore(out string) (string, error) { return "", ErrNotLayout }
+func Restore(out string) (string, error) {
+	if !strings.HasPrefix(out, opening) {
+		return "", ErrNotLayout
+	}
+	for range maxLayers {
+		says, body, ok := strings.Cut(out[len(opening):], closing)
+		if !ok {
+			return "", ErrNotLayout
+		}
+		restored, found := "", false
+		for _, r := range rules() {
+			if restored, found = r.restore(says, body); found {
+				break
+			}
+		}
+		if !found {
+			return "", fmt.Errorf("%w: %d bytes of rule text", ErrUnknown, len(says))
+		}
+		if out = restored; !strings.HasPrefix(out, opening) {
+			return out, nil
+		}
+	}
+	return "", fmt.Errorf("%w: more than %d layers", ErrUnknown, maxLayers)
+}
 
-// Equivalent returns text without what neither a JSON reader nor a terminal shows.
-func Equivalent(text string, k kind.Kind, count func(string) int) (string, bool) { return "", false }
+// lines cuts text at its newlines; the piece after a last newline is no line.
+func lines(text string) []string {
+	pieces := strings.Split(text, "\n")
+	if pieces[len(pieces)-1] == "" {
+		pieces = pieces[:len(pieces)-1]
+	}
+	return pieces
+}
+
+// join is the inverse of lines for a text that ended like body did.
+func join(list []string, body string) string {
+	out := strings.Join(list, "\n")
+	if strings.HasSuffix(body, "\n") {
+		out += "\n"
+	}
+	return out
+}
