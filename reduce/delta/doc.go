@@ -27,6 +27,7 @@
 //	[same as LABEL]                           the whole text, a reference
 //	[same as lines 1-329 of LABEL]            positions in the base's visible text
 //	[same as numbered lines 40-80 of LABEL]   the line numbers the base itself shows
+//	[same as last 4 lines of LABEL]
 //	[same lines 340-350]                      the base of the note before
 //
 // and before the closing bracket what differs: ", numbers +12" or ", ids +188"

@@ -17,11 +17,18 @@ const maxExpanded = 1 << 29
 // Expand gives back the text a reference or delta stands for. bases are those the
 // Result names, in that order. A text without notes comes back as it is.
 func Expand(text string, bases []Base) (string, error) {
-	x := expander{last: -1}
-	for _, b := range bases {
+	in := make([]*indexed, len(bases))
+	for i, b := range bases {
 		b.Label = cleanLabel(b.Label)
-		x.labels = append(x.labels, b.Label, shortLabel(b.Label))
-		x.bases = append(x.bases, &indexed{Base: b})
+		in[i] = &indexed{Base: b, short: shortLabel(b.Label)}
+	}
+	return expand(text, in)
+}
+
+func expand(text string, bases []*indexed) (string, error) {
+	x := expander{last: -1, bases: bases}
+	for _, b := range bases {
+		x.labels = append(x.labels, b.Label, b.short)
 	}
 	for at := 0; at < len(text); {
 		end, next := len(text), len(text)
@@ -70,26 +77,20 @@ func (x *expander) line(content string) error {
 	}
 	if b.lines == nil {
 		b.lines = splitLines(b.Text)
+		b.number()
 	}
 	from := n.from - 1
-	if n.numbered {
-		from = findNumber(b.lines, n.from)
+	switch n.place {
+	case shown:
+		from = b.find(n.from)
+	case fromTheEnd:
+		from = len(b.lines) - n.to
 	}
 	to := from + n.to - n.from + 1
 	if from < 0 || to > len(b.lines) {
 		return fmt.Errorf("%w: the base has %d lines", ErrBadNote, len(b.lines))
 	}
 	return x.render(n, b.Text, b.lines[from:to])
-}
-
-// findNumber is the first line that shows num as its line number, -1 none.
-func findNumber(lines []line, num int) int {
-	for i, l := range lines {
-		if l.style.numbered() && int(l.num) == num {
-			return i
-		}
-	}
-	return -1
 }
 
 // render writes base lines under the note's change, joined by line feeds.

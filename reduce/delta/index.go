@@ -3,6 +3,7 @@ package delta
 import (
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,53 @@ type indexed struct {
 	lines  []line   // nil for texts too short or too long to lean on
 	hashes []uint64 // of lines
 	again  []int32  // next line with the same hash, -1 none
+
+	// numbered lists the lines that show line numbers, nil when these do not rise.
+	numbered []int32
+	// listing says that most lines show numbers other than their positions.
+	listing bool
+}
+
+// number fills numbered and listing.
+func (in *indexed) number() {
+	last, off, rising := int32(-1), 0, true
+	for i, l := range in.lines {
+		if !l.style.numbered() {
+			continue
+		}
+		rising = rising && l.num > last
+		last = l.num
+		in.numbered = append(in.numbered, int32(i))
+		if int(l.num) != i+1 {
+			off++
+		}
+	}
+	if !rising {
+		in.numbered = nil
+	}
+	in.listing = 2*off > len(in.lines)
+}
+
+// find is the line that shows num as its line number, -1 when there is none or the
+// shown numbers do not rise.
+func (in *indexed) find(num int) int {
+	at, ok := slices.BinarySearchFunc(in.numbered, num, func(i int32, num int) int {
+		return int(in.lines[i].num) - num
+	})
+	if !ok {
+		return -1
+	}
+	return int(in.numbered[at])
+}
+
+// renumbered says whether a line of [from,to) shows a number other than its position.
+func (in *indexed) renumbered(from, to int32) bool {
+	for i := from; i < to; i++ {
+		if l := in.lines[i]; l.style.numbered() && l.num != i+1 {
+			return true
+		}
+	}
+	return false
 }
 
 // posting says that a line stands in a base, first at that place.
@@ -76,7 +124,9 @@ func (ix *Index) Clone() *Index {
 // candidates the later one is taken, since it stays visible longest. The order
 // number of b is the Len before the call.
 func (ix *Index) Add(b Base) {
-	b.Label = cleanLabel(b.Label)
+	if b.Label = cleanLabel(b.Label); b.Label == "" {
+		b.Label = "text " + strconv.Itoa(len(ix.bases)+1)
+	}
 	in := &indexed{Base: b, short: shortLabel(b.Label)}
 	id := int32(len(ix.bases))
 	ix.bases = append(ix.bases, in)
@@ -85,6 +135,7 @@ func (ix *Index) Add(b Base) {
 	}
 	ix.post(&ix.whole, ix.hashWhole(b.Text), id, 0, nil)
 	in.lines = splitLines(b.Text)
+	in.number()
 	in.hashes = make([]uint64, len(in.lines))
 	in.again = make([]int32, len(in.lines))
 	for i, l := range in.lines {

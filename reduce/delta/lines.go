@@ -3,7 +3,6 @@ package delta
 import (
 	"hash/maphash"
 	"strings"
-	"unicode/utf8"
 )
 
 // style is how a line shows a number.
@@ -154,37 +153,53 @@ func digitsOf(n int32) int {
 }
 
 // estimate guesses the tokens of s for planning, from runs of letters, digits,
-// punctuation and spaces. Proposals are checked with the real count.
+// punctuation, spaces and other bytes. Proposals are checked with the real count.
 func estimate(s string) int {
-	tokens, run := 0, 0
-	last := byte(0)
-	for i := range len(s) {
-		c := class(s[i])
-		if c != last {
-			run = 0
-		}
-		if run%spans[c] == 0 && (c != 's' || i+1 < len(s) && s[i+1] == ' ' && run == 0) {
-			tokens++
-		}
-		run++
-		last = c
+	sum, last := 0, letter
+	if s != "" {
+		last = letter + 1 + class[s[0]] // unlike the first
 	}
-	return tokens
+	for i := range len(s) {
+		c := class[s[i]]
+		if c != last {
+			sum += startCost[c]
+			last = c
+		}
+		sum += byteCost[c]
+	}
+	return (sum + costUnit/2) / costUnit
 }
 
-// spans is how many bytes of one class make a token.
-var spans = [256]int{'a': 7, '0': 3, 's': 80, 'p': 2, 'u': 3}
+// Classes of bytes, and what a run of one class costs in 1/64 tokens.
+const (
+	letter uint8 = iota
+	digit
+	space
+	mark
+	high
+	costUnit = 64
+)
 
-func class(b byte) byte {
-	switch {
-	case b|0x20 >= 'a' && b|0x20 <= 'z':
-		return 'a'
-	case b >= '0' && b <= '9':
-		return '0'
-	case b == ' ' || b == '\t':
-		return 's'
-	case b >= utf8.RuneSelf:
-		return 'u'
+var (
+	class     = classes()
+	startCost = [8]int{letter: 44, digit: 24, space: 10, mark: 40, high: 16}
+	byteCost  = [8]int{letter: 5, digit: 22, space: 2, mark: 16, high: 24}
+)
+
+func classes() (t [256]uint8) {
+	for b := range t {
+		switch {
+		case b|0x20 >= 'a' && b|0x20 <= 'z':
+			t[b] = letter
+		case b >= '0' && b <= '9':
+			t[b] = digit
+		case b == ' ' || b == '\t':
+			t[b] = space
+		case b >= 0x80:
+			t[b] = high
+		default:
+			t[b] = mark
+		}
 	}
-	return 'p'
+	return t
 }

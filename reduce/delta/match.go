@@ -36,6 +36,15 @@ type run struct {
 	change      change
 }
 
+// unnumbered is the change of a part of a run whose base lines show no numbers.
+func (c change) unnumbered() change {
+	c.numShift = 0
+	if c.mode == strip {
+		c.mode = keep
+	}
+	return c
+}
+
 // pair says whether text line t can be made of base line b under c, and what is
 // then known of c. The cores are equal already. first says that t starts the run.
 func (c change) pair(t, b line, first, ids bool) (change, bool) {

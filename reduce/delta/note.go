@@ -14,11 +14,20 @@ const (
 type note struct {
 	whole    bool
 	label    string // "" means the base of the note before
-	from, to int    // positions from 1, or shown line numbers; both included
-	numbered bool   // from and to are line numbers the base shows
+	from, to int    // positions from 1, or shown line numbers, both included; last: 1 to count
+	place    place
 	change   change
 	sample   string // prefix of the first line in number mode
 }
+
+// place is how a note finds the base's lines.
+type place uint8
+
+const (
+	position   place = iota // counted from the top of the base's visible text
+	shown                   // by the line numbers the base shows
+	fromTheEnd              // the last lines of the base
+)
 
 // looksLikeNote says whether a line may be mistaken for a note.
 func looksLikeNote(content string) bool {
@@ -35,23 +44,33 @@ func (n note) String() string {
 		b.WriteString(n.label + noteClose)
 		return b.String()
 	}
-	if n.numbered {
-		b.WriteString("numbered ")
-	}
-	b.WriteString("line")
-	if n.to > n.from {
-		b.WriteByte('s')
-	}
-	b.WriteString(" " + strconv.Itoa(n.from))
-	if n.to > n.from {
-		b.WriteString("-" + strconv.Itoa(n.to))
-	}
+	n.writeRange(&b)
 	if n.label != "" {
 		b.WriteString(" of " + n.label)
 	}
 	n.writeChange(&b)
 	b.WriteString(noteClose)
 	return b.String()
+}
+
+func (n note) writeRange(b *strings.Builder) {
+	switch n.place {
+	case shown:
+		b.WriteString("numbered ")
+	case fromTheEnd:
+		b.WriteString("last ")
+		if n.to > 1 {
+			b.WriteString(strconv.Itoa(n.to) + " lines")
+		} else {
+			b.WriteString("line")
+		}
+		return
+	}
+	if n.to == n.from {
+		b.WriteString("line " + strconv.Itoa(n.from))
+		return
+	}
+	b.WriteString("lines " + strconv.Itoa(n.from) + "-" + strconv.Itoa(n.to))
 }
 
 func (n note) writeChange(b *strings.Builder) {
@@ -112,28 +131,39 @@ func parseNote(content string, labels []string) (n note, index int, ok bool) {
 	return note{}, -1, false
 }
 
-// parseRange reads "[numbered ]line[s] A[-B]".
+// parseRange reads "[numbered ]line A", "[numbered ]lines A-B", "last line" or
+// "last N lines".
 func parseRange(s string) (n note, tail string, ok bool) {
-	s, n.numbered = strings.CutPrefix(s, "numbered ")
-	s, many := strings.CutPrefix(s, "lines ")
-	if !many {
-		if s, ok = strings.CutPrefix(s, "line "); !ok {
+	if rest, last := strings.CutPrefix(s, "last "); last {
+		n.place, n.from, n.to = fromTheEnd, 1, 1
+		if tail, ok = strings.CutPrefix(rest, "line"); ok {
+			return n, tail, true
+		}
+		if n.to, rest, ok = cutNumber(rest); !ok || n.to < 2 {
 			return n, s, false
 		}
+		tail, ok = strings.CutPrefix(rest, " lines")
+		return n, tail, ok
+	}
+	if rest, byNumber := strings.CutPrefix(s, "numbered "); byNumber {
+		n.place, s = shown, rest
+	}
+	if rest, one := strings.CutPrefix(s, "line "); one {
+		n.from, tail, ok = cutNumber(rest)
+		n.to = n.from
+		return n, tail, ok
+	}
+	if s, ok = strings.CutPrefix(s, "lines "); !ok {
+		return n, s, false
 	}
 	if n.from, s, ok = cutNumber(s); !ok {
 		return n, s, false
 	}
-	n.to = n.from
-	if many {
-		if s, ok = strings.CutPrefix(s, "-"); !ok {
-			return n, s, false
-		}
-		if n.to, s, ok = cutNumber(s); !ok || n.to <= n.from {
-			return n, s, false
-		}
+	if s, ok = strings.CutPrefix(s, "-"); !ok {
+		return n, s, false
 	}
-	return n, s, true
+	n.to, tail, ok = cutNumber(s)
+	return n, tail, ok && n.to > n.from
 }
 
 func cutNumber(s string) (int, string, bool) {

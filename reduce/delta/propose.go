@@ -13,33 +13,40 @@ type Options struct {
 	// SamePathOnly, when set, allows only bases with this Path and at most one of
 	// them: the rule for reads. A byte-identical text may stand anywhere.
 	SamePathOnly string
-	// MinRunLines and MinRunTokens are the least lines of a run and the least
-	// estimated tokens it must save beyond its note.
-	MinRunLines, MinRunTokens int
+	// MinRunLines is the least lines of a run; except for reads, fewer are taken when
+	// they save twice as much.
+	MinRunLines int
+	// MinRunTokens is what a run must save beyond its note; half as much again when
+	// it does not go on in the base of the run before.
+	MinRunTokens int
 	// ShiftIDs lets lines match whose bracketed ids all differ by one number.
 	ShiftIDs bool
 	// Count gives the tokens of a text; nil means an estimate.
 	Count func(string) int
 }
 
-// Defaults, tuned on recorded sessions.
+// Defaults. Recorded sessions save the same within a few tenths of a percent for
+// 2 to 4 lines and 4 to 24 tokens; reads, meant for editing, are cut up less.
 const (
 	DefaultMinRunLines  = 3
-	DefaultMinRunTokens = 8
+	DefaultMinRunTokens = 16
+	ReadMinRunLines     = 8
+	ReadMinRunTokens    = 40
 )
 
 func (o Options) withDefaults() Options {
 	if o.MaxBases <= 0 || o.MaxBases > turn.MaxBases {
 		o.MaxBases = turn.MaxBases
 	}
+	lines, tokens := DefaultMinRunLines, DefaultMinRunTokens
 	if o.SamePathOnly != "" {
-		o.MaxBases = 1
+		o.MaxBases, lines, tokens = 1, ReadMinRunLines, ReadMinRunTokens
 	}
 	if o.MinRunLines <= 0 {
-		o.MinRunLines = DefaultMinRunLines
+		o.MinRunLines = lines
 	}
 	if o.MinRunTokens <= 0 {
-		o.MinRunTokens = DefaultMinRunTokens
+		o.MinRunTokens = tokens
 	}
 	if o.Count == nil {
 		o.Count = estimate
@@ -67,96 +74,146 @@ func (ix *Index) Propose(text string, o Options) (Result, bool) {
 		n := note{whole: true, label: ix.bases[base].Label}
 		r := Result{Text: n.String(), Whole: true, Bases: []int{base}, Runs: 1}
 		r.Lines = strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-		return r, ix.holds(r, text, o)
+		return r, o.pays(text, n) && ix.holds(r, text)
 	}
 	s := newSearch(ix, text, o)
-	if len(s.lines) < o.MinRunLines {
-		return Result{}, false
-	}
 	s.nominate()
 	chosen := s.choose(o.MaxBases)
 	if len(chosen) == 0 {
 		return Result{}, false
 	}
 	r, ok := s.write(s.cover(chosen))
-	return r, ok && ix.holds(r, text, o)
+	return r, ok && ix.holds(r, text)
 }
 
-// holds checks a result: smaller, and it gives the text back.
-func (ix *Index) holds(r Result, text string, o Options) bool {
-	if len(r.Text) >= len(text) || o.Count(r.Text) >= o.Count(text) {
+// holds checks that a result is smaller and gives the text back.
+func (ix *Index) holds(r Result, text string) bool {
+	if len(r.Text) >= len(text) {
 		return false
 	}
-	bases := make([]Base, len(r.Bases))
+	bases := make([]*indexed, len(r.Bases))
 	for i, b := range r.Bases {
-		bases[i] = ix.bases[b].Base
+		bases[i] = ix.bases[b]
 	}
-	back, err := Expand(r.Text, bases)
+	back, err := expand(r.Text, bases)
 	return err == nil && back == text
 }
 
 // write renders the text with notes for runs. false: a literal line looks like a
 // note, or no run pays.
 func (s *search) write(runs []run) (Result, bool) {
-	var r Result
-	var b strings.Builder
-	named := map[int32]bool{}
-	at, last := int32(0), int32(-1)
-	for _, run := range runs {
-		n := s.note(run, last, named)
-		if !s.pays(run, n) {
-			continue
+	w := writer{search: s, named: make([]bool, len(s.cands)), last: -1}
+	for _, r := range runs {
+		for _, part := range s.parts(r) {
+			if !w.run(part) {
+				return w.result, false
+			}
 		}
-		if !s.literal(&b, at, run.at) {
-			return r, false
-		}
-		b.WriteString(n.String())
-		at = run.at + run.n
-		b.WriteString(s.ending(at - 1))
-		if !named[run.base] {
-			named[run.base] = true
-			r.Bases = append(r.Bases, int(s.cands[run.base]))
-		}
-		last = run.base
-		r.Runs++
-		r.Lines += int(run.n)
 	}
-	if !s.literal(&b, at, int32(len(s.lines))) {
-		return r, false
+	if !w.literal(int32(len(s.lines))) {
+		return w.result, false
 	}
-	r.Text = b.String()
-	return r, r.Runs > 0
+	w.result.Text = w.out.String()
+	return w.result, w.result.Runs > 0
 }
 
-// note words one run after a run of base last.
-func (s *search) note(r run, last int32, named map[int32]bool) note {
-	b := s.ix.bases[s.cands[r.base]]
+// writer holds a text half written.
+type writer struct {
+	*search
+	out    strings.Builder
+	named  []bool // candidates whose full label stands in out
+	at     int32  // first line not yet written
+	last   int32  // candidate of the note before, -1 none
+	result Result
+}
+
+// run writes a run as a note if that pays.
+func (w *writer) run(r run) bool {
+	n, ok := w.note(r)
+	if !ok || !w.o.pays(w.text[w.lines[r.at].start:w.lines[r.at+r.n-1].end], n) {
+		return true
+	}
+	if !w.literal(r.at) {
+		return false
+	}
+	w.out.WriteString(n.String())
+	w.at = r.at + r.n
+	w.out.WriteString(w.ending(w.at - 1))
+	if !w.named[r.base] {
+		w.named[r.base] = true
+		w.result.Bases = append(w.result.Bases, int(w.cands[r.base]))
+	}
+	w.last = r.base
+	w.result.Runs++
+	w.result.Lines += int(r.n)
+	return true
+}
+
+// note words one run. false: nobody could find its place in the base.
+func (w *writer) note(r run) (note, bool) {
+	b := w.ix.bases[w.cands[r.base]]
 	n := note{from: int(r.from) + 1, to: int(r.from + r.n), change: r.change}
-	if r.base != last {
+	if r.base != w.last {
 		n.label = b.Label
-		if named[r.base] {
+		if w.named[r.base] && !w.ambiguous(r.base) {
 			n.label = b.short
 		}
 	}
 	if n.change.mode == number {
-		n.sample = s.lines[r.at].prefix(s.text)
+		n.sample = w.lines[r.at].prefix(w.text)
 	}
 	head, tail := b.lines[r.from], b.lines[r.from+r.n-1]
-	if head.style.numbered() && head.num != r.from+1 && tail.style.numbered() && tail.num-head.num == r.n-1 &&
-		findNumber(b.lines, int(head.num)) == int(r.from) {
-		n.numbered, n.from, n.to = true, int(head.num), int(tail.num)
+	switch {
+	case !b.renumbered(r.from, r.from+r.n):
+		if b.listing && r.from > 0 { // an unnumbered part of a numbered listing
+			n.place, n.from, n.to = fromTheEnd, 1, int(r.n)
+			return n, int(r.from+r.n) == len(b.lines)
+		}
+	case tail.num-head.num == r.n-1 && b.find(int(head.num)) == int(r.from):
+		n.place, n.from, n.to = shown, int(head.num), int(tail.num)
 	}
-	return n
+	return n, true
 }
 
-// pays says whether the counted tokens of the run exceed those of its note.
-func (s *search) pays(r run, n note) bool {
-	const surely = 4096 // bytes that no note can cost
-	from, to := s.lines[r.at].start, s.lines[r.at+r.n-1].end
-	if to-from > surely {
-		return true
+// ambiguous says whether another candidate has the short label of this one.
+func (s *search) ambiguous(cand int32) bool {
+	short := s.ix.bases[s.cands[cand]].short
+	for c, base := range s.cands {
+		if b := s.ix.bases[base]; int32(c) != cand && (b.short == short || b.Label == short) {
+			return true
+		}
 	}
-	return s.o.Count(s.text[from:to])-s.o.Count(n.String()) >= s.o.MinRunTokens
+	return false
+}
+
+// parts cuts a run where the base's lines change between numbered and not, when
+// the numbers shown differ from positions: a note then names one or the other.
+func (s *search) parts(r run) []run {
+	b := s.ix.bases[s.cands[r.base]]
+	if !b.renumbered(r.from, r.from+r.n) {
+		return []run{r}
+	}
+	var parts []run
+	for r.n > 0 {
+		part := r
+		numbered := b.lines[r.from].style.numbered()
+		for part.n = 1; part.n < r.n && b.lines[r.from+part.n].style.numbered() == numbered; {
+			part.n++
+		}
+		r.at, r.from, r.n = r.at+part.n, r.from+part.n, r.n-part.n
+		if !numbered {
+			part.change = part.change.unnumbered()
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// pays says whether the counted tokens of the replaced text exceed those of its note
+// by what a run must save. Text that is sure to is not counted.
+func (o Options) pays(replaced string, n note) bool {
+	const surely = 4096 // bytes
+	return len(replaced) > surely || o.Count(replaced)-o.Count(n.String()) >= o.MinRunTokens
 }
 
 // ending is the line feed after line i, or "" at the end of a text without one.
@@ -171,20 +228,21 @@ func (s *search) ending(i int32) string {
 	return ""
 }
 
-// literal writes lines [from,to) as they are.
-func (s *search) literal(b *strings.Builder, from, to int32) bool {
+// literal writes the lines before line to as they are.
+func (w *writer) literal(to int32) bool {
+	from := w.at
 	if from >= to {
 		return true
 	}
-	for _, l := range s.lines[from:to] {
-		if looksLikeNote(s.text[l.start:l.end]) {
+	for _, l := range w.lines[from:to] {
+		if looksLikeNote(w.text[l.start:l.end]) {
 			return false
 		}
 	}
-	b.WriteString(s.text[s.lines[from].start:s.lines[to-1].end])
-	if s.lines[to-1].cr {
-		b.WriteByte('\r')
+	w.out.WriteString(w.text[w.lines[from].start:w.lines[to-1].end])
+	if w.lines[to-1].cr {
+		w.out.WriteByte('\r')
 	}
-	b.WriteString(s.ending(to - 1))
+	w.out.WriteString(w.ending(to - 1))
 	return true
 }
