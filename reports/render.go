@@ -22,16 +22,19 @@ type Options struct {
 // ReplayLimits is what no figure of a replay shows.
 func ReplayLimits() []string {
 	return []string{
-		"Behaviour: the recorded agent saw everything. Whether it would take more or fewer calls with",
-		"these forms is not in the data; one extra call costs about 4 % of a typical bill.",
+		"Behaviour: the recorded agent saw everything. Whether it would take more or fewer calls with these forms is not in the data; one extra call costs about 4 % of a typical bill.",
 		"Recoveries are assumed at one rate for every hidden block; a fact missed costs more than a page.",
 		"Retries, hidden thinking, parallel agents and hits across sessions are not recorded.",
 		"Tokens of models without a public tokenizer are a panel's or a stand-in's, not the provider's.",
 	}
 }
 
-// nameWidth is the width of the first column of a table in text.
-const nameWidth = 30
+// nameWidth is the widest first column of a table; sessionWidth that of the table
+// of sessions, which has the most columns.
+const (
+	nameWidth    = 40
+	sessionWidth = 26
+)
 
 // style is one way to render headings, tables and lines.
 type style interface {
@@ -40,6 +43,7 @@ type style interface {
 	table(b *strings.Builder, t table)
 	pair(b *strings.Builder, name, value string)
 	item(b *strings.Builder, text string)
+	caption(b *strings.Builder, text string)
 }
 
 // WriteText renders the report for a terminal of 100 columns.
@@ -101,24 +105,26 @@ func priceLine(c Cost) string {
 
 // perSession is the table that shows savings and evidence side by side.
 func (r Report) perSession(b *strings.Builder, s style) {
-	t := table{head: []string{"session", "turns", "tokens", "saved", "bill", "net", "hidden", "fetched", "failed", "needed"}}
+	t := table{head: []string{"session", "turns", "tokens", "saved", "bill", "net", "hidden", "read back", "failed", "needed"}}
 	row := func(x Session, name string) []string {
 		return []string{
-			name, count(x.Turns), count(x.Tokens.Raw), share(ratio(x.Tokens.Saved, x.Tokens.Raw)), money(x.Cost.Raw, x.Cost.Unit),
+			name, count(x.Turns), short(float64(x.Tokens.Raw)), share(ratio(x.Tokens.Saved, x.Tokens.Raw)), short(x.Cost.Raw),
 			share(x.Cost.SavedPct), count(x.HiddenBlocks()), count(x.RecoveriesChecked), count(x.RecoveriesFailed), count(x.NeededLater.Count),
 		}
 	}
 	for _, x := range r.Sessions {
-		t.rows = append(t.rows, row(x, shorten(x.ID, nameWidth)))
+		t.rows = append(t.rows, row(x, shorten(x.ID, sessionWidth)))
 	}
 	if len(r.Sessions) != 1 {
-		t.foot = row(r.Total, "total")
+		for _, x := range r.totals() {
+			t.foot = append(t.foot, row(x, strings.TrimSuffix("total "+x.Tokens.Measure, " ")))
+		}
 	}
 	s.heading(b, "Sessions")
 	s.table(b, t)
-	s.item(b, "tokens, bill: as recorded. saved: of the tokens sent. net: of the bill, recoveries charged.")
-	s.item(b, "hidden: blocks shown in part. fetched, failed: originals read back byte for byte, or not.")
-	s.item(b, "needed: hidden blocks that a later recorded call would have had to fetch.")
+	s.caption(b, "tokens, bill: as recorded. saved: of the tokens sent. net: of the bill, recoveries charged. "+
+		"hidden: blocks shown in part. read back, failed: originals fetched from the vault again, equal byte for byte or not. "+
+		"needed: hidden blocks that a later recorded call would have had to fetch.")
 }
 
 // totals is the total, apart for each measure when there are several: panel figures
@@ -147,7 +153,7 @@ func summary(b *strings.Builder, s style, t Session) {
 	s.heading(b, "Total ("+cmp.Or(t.Tokens.Measure, "no measure")+")")
 	s.pair(b, "Tokens sent", fmt.Sprintf("%s -> %s: %s saved (%s); %s removed when each block is counted once", count(t.Tokens.Raw), count(t.Tokens.Final),
 		count(t.Tokens.Saved), share(ratio(t.Tokens.Saved, t.Tokens.Raw)), count(t.UniqueTokensRemoved)))
-	s.pair(b, "Bill", fmt.Sprintf("%s -> %s + %s for recoveries = %s net", money(c.Raw, c.Unit), money(c.Final, c.Unit),
+	s.pair(b, "Bill", fmt.Sprintf("%s -> %s, plus %s for recoveries: %s saved net", money(c.Raw, c.Unit), money(c.Final, c.Unit),
 		money(c.RecoveryDebit, c.Unit), share(c.SavedPct)))
 	s.pair(b, "Other arms", fmt.Sprintf("birth %s, always rewrite %s, masking %s, optimum %s", arm(c.Birth, c.Unit),
 		arm(c.AlwaysRewrite, c.Unit), arm(c.Masking, c.Unit), arm(c.Optimum, c.Unit)))
@@ -155,7 +161,7 @@ func summary(b *strings.Builder, s style, t Session) {
 		share(ratio(t.UniqueTokensRemoved, d.NewInput)), share(ratio(t.Tokens.Saved, d.Request)), share(c.SavedPct)))
 	s.pair(b, "Evidence", fmt.Sprintf("%s blocks hidden; %s originals kept, %s read back, %s failed", count(t.HiddenBlocks()), count(t.Artifacts),
 		count(t.RecoveriesChecked), count(t.RecoveriesFailed)))
-	s.pair(b, "Needed later", fmt.Sprintf("%s hidden blocks; fetching them whole would cost %s more", count(t.NeededLater.Count), money(t.NeededLater.Debit, c.Unit)))
+	s.pair(b, "Needed later", fmt.Sprintf("%s of %s hidden blocks; fetching them whole would cost %s more", count(t.NeededLater.Count), count(t.HiddenBlocks()), money(t.NeededLater.Debit, c.Unit)))
 	s.pair(b, "Safety", fmt.Sprintf("%s turns enlarged, %s passed through; %s prefix and %s pairing violations", count(t.EnlargedTurns),
 		count(t.PassthroughTurns), count(t.PrefixViolations), count(t.PairingViolations)))
 	if l := t.Latency; l.P50 != nil {
@@ -204,7 +210,7 @@ func groups(b *strings.Builder, s style, heading, first string, by map[string]Gr
 		t.rows = append(t.rows, groupRow(cmp.Or(shorten(name, nameWidth), "(none)"), g))
 	}
 	if len(names) > 1 {
-		t.foot = groupRow("together", sum)
+		t.foot = [][]string{groupRow("together", sum)}
 	}
 	s.heading(b, heading+" (tokens, each block counted once)")
 	s.table(b, t)
@@ -229,14 +235,14 @@ func reasons(b *strings.Builder, s style, by map[string]int) {
 // dearer names the sessions that cost more than before.
 func (r Report) dearer(b *strings.Builder, s style) {
 	s.heading(b, "Sessions that became dearer")
-	none := true
+	dearer := false
 	for _, x := range r.Sessions {
 		if p := x.Cost.SavedPct; p != nil && *p < 0 {
-			none = false
+			dearer = true
 			s.item(b, fmt.Sprintf("%s: %s net, %s more", x.ID, pct(*p), money(x.Cost.Net()-x.Cost.Raw, x.Cost.Unit)))
 		}
 	}
-	if none {
+	if !dearer {
 		s.item(b, "none")
 	}
 }

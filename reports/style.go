@@ -26,15 +26,18 @@ func (plain) pair(b *strings.Builder, name, value string) {
 	wrap(b, fmt.Sprintf("  %-*s", pairWidth, name), value)
 }
 
-func (plain) item(b *strings.Builder, text string) { wrap(b, "  ", text) }
+func (plain) item(b *strings.Builder, text string) { wrap(b, "  - ", text) }
+
+func (plain) caption(b *strings.Builder, text string) { wrap(b, "", text) }
 
 // wrap writes value after lead and breaks it at spaces so that no line passes
 // textWidth; a word that is longer stands alone.
 func wrap(b *strings.Builder, lead, value string) {
-	indent := strings.Repeat(" ", utf8.RuneCountInString(lead))
+	indent := strings.Repeat(" ", utf8.RuneCountInString(lead)) // under the first word
 	line, used := lead, utf8.RuneCountInString(lead)
 	empty := true
 	for _, word := range strings.Fields(value) {
+		word = clean(word)
 		width := utf8.RuneCountInString(word)
 		if !empty && used+1+width > textWidth {
 			b.WriteString(line + "\n")
@@ -64,10 +67,13 @@ func (markdown) table(b *strings.Builder, t table) {
 }
 
 func (markdown) pair(b *strings.Builder, name, value string) {
+	value = clean(value)
 	if name == "Command" {
 		value = "`" + value + "`"
 	}
 	b.WriteString("- **" + name + "**: " + value + "\n")
 }
 
-func (markdown) item(b *strings.Builder, text string) { b.WriteString("- " + text + "\n") }
+func (markdown) item(b *strings.Builder, text string) { b.WriteString("- " + clean(text) + "\n") }
+
+func (markdown) caption(b *strings.Builder, text string) { b.WriteString(text + "\n") }

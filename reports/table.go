@@ -2,7 +2,9 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,7 +12,7 @@ import (
 type table struct {
 	head []string
 	rows [][]string
-	foot []string // a last row set apart, nil none
+	foot [][]string // last rows set apart
 }
 
 // writeText renders aligned columns with two spaces between them.
@@ -18,7 +20,8 @@ func (t table) writeText(b *strings.Builder) {
 	widths := make([]int, len(t.head))
 	for _, row := range t.all() {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			row[i] = clean(cell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	line := func(row []string) {
@@ -43,9 +46,11 @@ func (t table) writeText(b *strings.Builder) {
 	for _, row := range t.rows {
 		line(row)
 	}
-	if t.foot != nil {
+	if len(t.foot) > 0 {
 		b.WriteString(rule)
-		line(t.foot)
+	}
+	for _, row := range t.foot {
+		line(row)
 	}
 }
 
@@ -54,7 +59,7 @@ func (t table) writeMarkdown(b *strings.Builder) {
 	line := func(row []string) {
 		b.WriteString("|")
 		for _, cell := range row {
-			b.WriteString(" " + strings.ReplaceAll(cell, "|", `\|`) + " |")
+			b.WriteString(" " + strings.ReplaceAll(clean(cell), "|", `\|`) + " |")
 		}
 		b.WriteString("\n")
 	}
@@ -63,9 +68,9 @@ func (t table) writeMarkdown(b *strings.Builder) {
 	for _, row := range t.rows {
 		line(row)
 	}
-	if t.foot != nil {
-		bold := make([]string, len(t.foot))
-		for i, cell := range t.foot {
+	for _, row := range t.foot {
+		bold := make([]string, len(row))
+		for i, cell := range row {
 			bold[i] = "**" + cell + "**"
 		}
 		line(bold)
@@ -73,11 +78,7 @@ func (t table) writeMarkdown(b *strings.Builder) {
 }
 
 func (t table) all() [][]string {
-	rows := append([][]string{t.head}, t.rows...)
-	if t.foot != nil {
-		rows = append(rows, t.foot)
-	}
-	return rows
+	return slices.Concat([][]string{t.head}, t.rows, t.foot)
 }
 
 // count writes an integer with thousands separators.
@@ -140,4 +141,31 @@ func shorten(s string, width int) string {
 	}
 	tail := (width - 1) / 2
 	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// short writes a figure in at most six characters: 99,999 · 123k · 12.3M · 1.23G.
+func short(v float64) string {
+	abs := max(v, -v)
+	switch {
+	case abs < 99_999.5:
+		return count(int(roundHalf(v)))
+	case abs < 999_500:
+		return fmt.Sprintf("%.0fk", v/1e3)
+	case abs < 99_950_000:
+		return fmt.Sprintf("%.2fM", v/1e6)
+	case abs < 999_500_000:
+		return fmt.Sprintf("%.0fM", v/1e6)
+	}
+	return fmt.Sprintf("%.2fG", v/1e9)
+}
+
+// clean takes away what could steer a terminal or turn a line around: names of
+// tools and sessions come from files of others.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
