@@ -6,10 +6,11 @@ import "math"
 const (
 	isDigit = 1 << iota
 	isHex   // a-f, A-F
-	isAlpha // other letters, underscore, every byte of a non-ASCII character
+	isAlpha // other letters, every byte of a non-ASCII character
 	isUpper
 	isSpace
 	isEsc
+	isJoin // underscore: joins words of one name
 )
 
 const inRun = isDigit | isHex | isAlpha
@@ -27,8 +28,10 @@ func classes() (t [256]uint8) {
 			t[c] = isHex | isUpper
 		case c >= 'A' && c <= 'Z':
 			t[c] = isAlpha | isUpper
-		case c >= 'a' && c <= 'z', c == '_', c >= 0x80:
+		case c >= 'a' && c <= 'z', c >= 0x80:
 			t[c] = isAlpha
+		case c == '_':
+			t[c] = isJoin
 		case c == ' ' || c == '\t' || c == '\r':
 			t[c] = isSpace
 		case c == 0x1b:

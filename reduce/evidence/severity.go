@@ -22,7 +22,7 @@ func severity(s string, i, j int) uint8 {
 	if i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == '-' || s[i-2] == ' ') {
 		return 0 // an option
 	}
-	if j < len(s) && (s[j] == '/' || (s[j] == '.' || s[j] == '$') && j+1 < len(s) && class[s[j+1]]&inRun != 0) {
+	if j < len(s) && (s[j] == '/' || s[j] == '_' || (s[j] == '.' || s[j] == '$') && j+1 < len(s) && class[s[j+1]]&inRun != 0) {
 		return 0
 	}
 	if zeroBefore(s, i) || zeroAfter(s, j) {
@@ -118,7 +118,7 @@ func severeWord(w string) uint8 {
 		switch {
 		case endsIn(w, "fatal"), endsIn(w, "critical"):
 			return sevPanic
-		case endsIn(w, "fail") && (len(w) == 4 || w[len(w)-4] == 'F' || w[len(w)-5] == '_'):
+		case endsIn(w, "fail") && (len(w) == 4 || w[len(w)-4] == 'F'):
 			return sevFailure
 		}
 	case 'g':

@@ -87,7 +87,7 @@ func (w *wordScan) read(l string) {
 			continue
 		}
 		j, flags := i, uint8(0)
-		for j < len(l) && class[l[j]]&inRun != 0 {
+		for j < len(l) && class[l[j]]&(inRun|isJoin) != 0 {
 			flags |= class[l[j]]
 			j++
 		}
@@ -108,7 +108,7 @@ func (w *wordScan) template(l string, limit int32, loose bool) (key uint64, ok b
 		switch {
 		case k&inRun != 0:
 			j, flags := i, uint8(0)
-			for j < len(l) && class[l[j]]&inRun != 0 {
+			for j < len(l) && class[l[j]]&(inRun|isJoin) != 0 {
 				flags |= class[l[j]]
 				j++
 			}
