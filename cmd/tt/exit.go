@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"token-terminator/vault"
+)
+
+// Exit codes, the same for every verb.
+const (
+	exitDone       = 0
+	exitUnexpected = 1
+	exitUsage      = 2
+	exitRefused    = 3
+	exitStorage    = 4
+)
+
+const exitsHelp = "Exit codes: 0 done, 1 unexpected, 2 usage or input, 3 refused or evidence absent, 4 storage.\n"
+
+// failure is an error with the exit code and the hint it ends in.
+type failure struct {
+	code int
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func (f *failure) try(hint string) *failure {
+	f.hint = hint
+	return f
+}
+
+func usagef(format string, args ...any) *failure {
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+func refusedf(format string, args ...any) *failure {
+	return &failure{code: exitRefused, err: fmt.Errorf(format, args...)}
+}
+
+func storage(err error) *failure {
+	f := &failure{code: exitStorage, err: err}
+	var told interface{ Hint() string }
+	if errors.As(err, &told) {
+		f.hint = told.Hint()
+	}
+	for _, gone := range []error{
+		vault.ErrUnknown, vault.ErrAmbiguous, vault.ErrNotYours, vault.ErrReleased, vault.ErrRange, vault.ErrQuery,
+	} {
+		if errors.Is(err, gone) {
+			f.code = exitUsage
+		}
+	}
+	return f
+}
+
+// report prints what went wrong and gives the exit code.
+func report(s *stage, name string, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		return exitDone
+	}
+	code, hint := exitUnexpected, ""
+	var f *failure
+	if errors.As(err, &f) {
+		code, hint = f.code, f.hint
+	}
+	fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
+	if hint != "" {
+		fmt.Fprintf(s.stderr, "Try: %s\n", hint)
+	}
+	return code
+}

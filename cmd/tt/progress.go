@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// progress says on stderr how far a long run is: one line that is written over on a
+// terminal, else a line now and then.
+type progress struct {
+	mu       sync.Mutex
+	stage    *stage
+	quiet    bool
+	terminal bool
+	total    int
+	finished int
+	last     time.Time
+	shown    bool
+}
+
+// progressEvery is how often a line is written when stderr is no terminal.
+const progressEvery = 5 * time.Second
+
+func newProgress(s *stage, quiet bool, total int) *progress {
+	p := &progress{stage: s, quiet: quiet, total: total, last: time.Now()}
+	if file, ok := s.stderr.(*os.File); ok {
+		if info, err := file.Stat(); err == nil {
+			p.terminal = info.Mode()&os.ModeCharDevice != 0
+		}
+	}
+	return p
+}
+
+func (p *progress) done(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished++
+	if p.quiet {
+		return
+	}
+	if p.terminal {
+		fmt.Fprintf(p.stage.stderr, "\r\x1b[K%d of %d  %.60s", p.finished, p.total, what)
+		p.shown = true
+		return
+	}
+	if time.Since(p.last) >= progressEvery {
+		p.last = time.Now()
+		fmt.Fprintf(p.stage.stderr, "%d of %d done\n", p.finished, p.total)
+	}
+}
+
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.stage.stderr, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"token-terminator/vault"
+)
+
+// page says how an original is written: whole, or one page as JSON.
+type page struct {
+	json          bool
+	offset, limit int
+}
+
+// recovered is tt recover ID --json.
+type recovered struct {
+	ID         string `json:"artifact_id"`
+	Content    string `json:"content"`
+	Offset     int    `json:"offset"`
+	NextOffset *int   `json:"next_offset"`
+	TotalChars int    `json:"total_chars"`
+	SHA256     string `json:"sha256"`
+}
+
+func recoverVerb() verb {
+	v := verb{
+		name: "recover", summary: "write the exact original behind an id to stdout",
+		usage: "ID [flags]",
+		help: `ID is what a marker shows, or any unique prefix of 8 or more hex digits.
+
+Examples:
+  tt recover a_1234abcd > original.log
+  tt recover a_1234abcd --json --offset 8000 --limit 8000
+`,
+	}
+	v.run = func(s *stage, args []string) error {
+		var f vaultFlags
+		fs := newFlags(s, v)
+		f.bind(fs)
+		rest, err := parse(fs, args)
+		if err != nil {
+			return err
+		}
+		if len(rest) != 1 {
+			return usagef("recover takes one id, got %d arguments", len(rest)).try("tt recover a_1234abcd")
+		}
+		return f.run(s, "get", rest)
+	}
+	return v
+}
+
+// writeOriginal writes an artifact's exact bytes, or one page of it as JSON.
+func writeOriginal(ctx context.Context, s *stage, v *vault.Vault, session, id string, p page) error {
+	if !p.json {
+		if p.offset != 0 || p.limit != 0 {
+			return usagef("--offset and --limit go with --json").try("tt recover ID --json --offset N --limit M")
+		}
+		a, err := v.Get(ctx, session, id)
+		if err != nil {
+			return lookup(err, id)
+		}
+		_, err = io.WriteString(s.stdout, a.Text)
+		return err
+	}
+	got, err := v.Page(ctx, session, id, p.offset, p.limit)
+	if err != nil {
+		return lookup(err, id)
+	}
+	return printJSON(s.stdout, recovered{
+		ID: string(got.ID), Content: got.Content, Offset: got.Offset, NextOffset: got.NextOffset,
+		TotalChars: got.TotalChars, SHA256: got.Digest.String(),
+	})
+}
+
+// lookup adds to a failed look-up what a person can do.
+func lookup(err error, id string) error {
+	f := storage(err)
+	switch {
+	case f.hint != "":
+	case errors.Is(err, vault.ErrUnknown):
+		f.hint = "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"
+	case errors.Is(err, vault.ErrAmbiguous):
+		f.hint = "give more digits of the id"
+	}
+	return f
+}
+
+func vaultFile(folder string) string { return filepath.Join(folder, vault.FileName) }

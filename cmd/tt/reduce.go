@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/reduce/compile"
+	"token-terminator/reduce/form"
+	"token-terminator/reduce/kind"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+	"token-terminator/vault"
+)
+
+// defaultModel has o200k_base.
+const defaultModel = "gpt-4o"
+
+// defaultChain is the session chain of results reduced by hand.
+const defaultChain = "cli"
+
+// reduced is tt reduce --json.
+type reduced struct {
+	Kind       string      `json:"kind"`
+	Form       turn.Form   `json:"form"`
+	Reason     turn.Reason `json:"reason"`
+	TokensIn   int         `json:"tokens_in"`
+	TokensOut  int         `json:"tokens_out"`
+	Measure    string      `json:"measure"`
+	ArtifactID *string     `json:"artifact_id"`
+	Text       string      `json:"text"`
+}
+
+type reduceFlags struct {
+	tool, command, model, preset, vault, home, session string
+	exitCode, maxTokens, head, tail, context           int
+	excluded                                           listFlag
+	off, json                                          bool
+}
+
+// listFlag collects a flag that may be given several times.
+type listFlag []string
+
+func (l *listFlag) String() string     { return fmt.Sprint([]string(*l)) }
+func (l *listFlag) Set(v string) error { *l = append(*l, v); return nil }
+
+func reduceVerb() verb {
+	v := verb{
+		name: "reduce", summary: "show one tool result smaller; its exact text goes into the vault first",
+		usage: "[flags] < RESULT",
+		help: `Reads one result from stdin, writes what a model would see to stdout. The original
+is stored before anything is left out; tt recover ID gives it back byte for byte.
+When the vault cannot store it, the original is written and the exit code is 4.
+
+Examples:
+  go test ./... 2>&1 | tt reduce --command "go test ./..."
+  kubectl logs pod | tt reduce --tool bash --command "kubectl logs pod" --json
+`,
+	}
+	v.run = func(s *stage, args []string) error {
+		var f reduceFlags
+		fs := newFlags(s, v)
+		f.bind(fs)
+		rest, err := parse(fs, args)
+		if err != nil {
+			return err
+		}
+		if len(rest) > 0 {
+			return usagef("reduce takes no argument, got %q", rest[0]).try("tt reduce < FILE")
+		}
+		return f.run(s)
+	}
+	return v
+}
+
+func (f *reduceFlags) bind(fs *flag.FlagSet) {
+	fs.StringVar(&f.tool, "tool", "", "name of the `tool` that produced the result")
+	fs.StringVar(&f.command, "command", "", "shell `command` that produced it")
+	fs.IntVar(&f.exitCode, "exit-code", 0, "its exit `code`")
+	fs.StringVar(&f.model, "model", defaultModel, "`model` whose tokenizer counts; without a known one four measures must agree")
+	fs.StringVar(&f.preset, "preset", string(reduce.Default), "default, lossless, equivalent or tight")
+	fs.StringVar(&f.vault, "vault", "", "vault `folder` (default: the home's)")
+	fs.StringVar(&f.home, "home", "", "home `folder` (default: $TOKEN_TERMINATOR_HOME, $HERMES_HOME, ~/.hermes or the data home)")
+	fs.StringVar(&f.session, "session", defaultChain, "session `chain` that owns the stored original")
+	fs.IntVar(&f.maxTokens, "max-tokens", 0, "refuse a view above this many tokens; 0 none (a view is never cut to fit)")
+	fs.IntVar(&f.head, "head", form.DefaultHead, "first `lines` always kept")
+	fs.IntVar(&f.tail, "tail", form.DefaultTail, "last `lines` always kept")
+	fs.IntVar(&f.context, "context", form.DefaultContext, "`lines` kept around evidence")
+	fs.Var(&f.excluded, "exclude", "`tool` never touched (repeatable)")
+	fs.BoolVar(&f.off, "off", false, "change nothing")
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+}
+
+func (f *reduceFlags) settings() (compile.Settings, error) {
+	preset, ok := reduce.ParsePreset(f.preset)
+	if !ok {
+		return compile.Settings{}, usagef("there is no preset %q", f.preset).try("--preset default, lossless, equivalent or tight")
+	}
+	if f.head < 1 || f.tail < 1 || f.context < 0 || f.maxTokens < 0 {
+		return compile.Settings{}, usagef("--head and --tail want 1 or more lines, --context and --max-tokens 0 or more")
+	}
+	return compile.Settings{
+		Row: plan.Study(),
+		Reduce: reduce.Settings{
+			Preset: preset, Excluded: f.excluded,
+			Form: form.Settings{Head: f.head, Tail: f.tail, Context: f.context, MaxTokens: f.maxTokens},
+		},
+	}, nil
+}
+
+func (f *reduceFlags) run(s *stage) error {
+	settings, err := f.settings()
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(io.LimitReader(s.stdin, maxInput+1))
+	if err != nil {
+		return usagef("read stdin: %w", err)
+	}
+	text := string(data)
+	if f.off || len(data) > maxInput {
+		reason := turn.TurnedOff
+		if !f.off {
+			reason = turn.TooLarge
+			if _, err := io.Copy(s.stdout, io.MultiReader(readerOf(text), s.stdin)); err != nil {
+				return err
+			}
+			return usagef("the result is larger than %d bytes and went through unchanged", maxInput)
+		}
+		return f.print(s, reduced{Form: turn.Original, Reason: reason, Text: text, Measure: tokens.PanelLabel})
+	}
+	return f.reduce(s, settings, text)
+}
+
+func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) error {
+	folder, err := vaultFolder(s, f.vault, f.home)
+	if err != nil {
+		return err
+	}
+	v, openErr := vault.Open(folder, vault.Options{})
+	key := []byte(vault.FixedMarkerKey)
+	if openErr == nil {
+		defer v.Close()
+		key = v.MarkerKey()
+	}
+	compiler, err := compile.New(settings, key, tokens.NewMemo(64<<20))
+	if err != nil {
+		return err
+	}
+	single := compiler.Single(f.session, f.model, f.block(text))
+	out := reduced{
+		Kind: single.Kind, Form: single.Decision.Form, Reason: single.Decision.Reason,
+		TokensIn: single.In.Tokens, TokensOut: single.Out.Tokens, Measure: single.Label, Text: single.Decision.Text,
+	}
+	if out.Form == turn.Original {
+		return f.print(s, out)
+	}
+	id, shown, err := f.keep(s, v, openErr, single)
+	if err != nil {
+		out.Form, out.Reason, out.Text, out.TokensOut = turn.Original, turn.StorageUnavailable, text, out.TokensIn
+		if printErr := f.print(s, out); printErr != nil {
+			return printErr
+		}
+		return storage(fmt.Errorf("keep the original: %w", err))
+	}
+	out.ArtifactID, out.Text = &id, shown
+	return f.print(s, out)
+}
+
+// keep makes the original durable and gives its id and the text to show.
+func (f *reduceFlags) keep(s *stage, v *vault.Vault, openErr error, single compile.Single) (id, shown string, err error) {
+	if openErr != nil {
+		return "", "", openErr
+	}
+	pinned, err := v.Put(s.ctx, single.Evidence)
+	if err != nil {
+		return "", "", err
+	}
+	proof, ok := pinned.Proofs[single.Decision.Before]
+	if !ok || proof.Artifact != single.Decision.Artifact {
+		return "", "", fmt.Errorf("the vault gave no proof: %s", pinned.Reason)
+	}
+	return string(proof.Artifact), single.Decision.WithShownID(proof.Shown).Text, nil
+}
+
+func (f *reduceFlags) block(text string) reduce.Block {
+	call := kind.Call{Tool: f.tool}
+	if f.command != "" {
+		if args, err := json.Marshal(map[string]string{"command": f.command}); err == nil {
+			call.Args = string(args)
+		}
+		if call.Tool == "" {
+			call.Tool = "bash"
+		}
+	}
+	return reduce.Block{Text: text, Call: call, Failed: f.exitCode != 0}
+}
+
+func (f *reduceFlags) print(s *stage, out reduced) error {
+	if !f.json {
+		_, err := io.WriteString(s.stdout, out.Text)
+		return err
+	}
+	enc := json.NewEncoder(s.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}

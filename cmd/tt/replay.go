@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"token-terminator/datasets"
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/reduce/compile"
+	"token-terminator/reports"
+	"token-terminator/tokens"
+	"token-terminator/vault"
+)
+
+type replayFlags struct {
+	format, assume, cache, row, unit, preset, dump, model string
+	prefix, gaps                                          int
+	rate                                                  float64
+	json, markdown, quiet                                 bool
+	minMessages                                           int
+}
+
+func replayVerb() verb {
+	v := verb{
+		name: "replay", summary: "what would I have saved? Replays recorded sessions through the whole pipeline",
+		usage: "[flags] [FILE or FOLDER …]",
+		help: `Without arguments the bundled sessions are replayed. Files may be Claude Code
+transcripts (~/.claude/projects/…/*.jsonl), OpenAI-style JSON lines (one object with
+"messages", or one request a line with equal "id"), or the corpus format; a folder
+means every .jsonl file below it. Nothing is sent anywhere; without --dump the vault
+is a temporary folder that is removed at the end.
+
+Examples:
+  tt replay
+  tt replay ~/.claude/projects/my-project --assume-tokenizer o200k_base
+  tt replay --json --dump out session.jsonl && tt vault get a_1234abcd --vault out/vault
+`,
+	}
+	v.run = func(s *stage, args []string) error {
+		var f replayFlags
+		fs := newFlags(s, v)
+		f.bind(fs)
+		paths, err := parse(fs, args)
+		if err != nil {
+			return err
+		}
+		return f.run(s, paths, args)
+	}
+	return v
+}
+
+func (f *replayFlags) bind(fs *flag.FlagSet) {
+	fs.StringVar(&f.format, "format", "auto", "auto, corpus, openai or claude-code")
+	fs.StringVar(&f.assume, "assume-tokenizer", "", "`encoding` that stands in for models without a public tokenizer, e.g. o200k_base")
+	fs.StringVar(&f.model, "model", "", "measure every session as this `model`")
+	fs.StringVar(&f.cache, "cache", string(plan.Prefix), "prefix (automatic) or marks (system and the last three messages)")
+	fs.StringVar(&f.row, "price-row", plan.StudyName, "price row; this release has study")
+	fs.StringVar(&f.unit, "unit", "ite", "ite (input-token equivalents); usd needs a priced row")
+	fs.StringVar(&f.preset, "preset", string(reduce.Default), "default, lossless, equivalent or tight")
+	fs.StringVar(&f.dump, "dump", "", "write every request, its reduced form and the vault below this new `folder`")
+	fs.IntVar(&f.prefix, "prefix", datasets.DefaultPrefix, "`tokens` of tools and system text where the host's prompt was not recorded (bill only)")
+	fs.IntVar(&f.gaps, "gaps", 0, "every `N` calls the provider's cache is cold; 0 as recorded")
+	fs.Float64Var(&f.rate, "recovery-rate", plan.DefaultRecoveryPct, "`percent` of hidden blocks that are fetched back once")
+	fs.IntVar(&f.minMessages, "min-messages", 0, "leave out sessions with fewer `messages`")
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.BoolVar(&f.markdown, "markdown", false, "print Markdown")
+	fs.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+}
+
+// replay is one run over all sessions.
+type replay struct {
+	flags    *replayFlags
+	settings compile.Settings
+	compiler *compile.Compiler
+	pipeline *pipeline
+	cache    plan.Cache
+	folder   string // of the vault
+	progress *progress
+	trace    func(turn int, detail compile.Outcome) // explain's ear, nil in a replay
+}
+
+func (f *replayFlags) run(s *stage, paths, args []string) error {
+	settings, cache, err := f.settings()
+	if err != nil {
+		return err
+	}
+	sessions, problems, err := f.load(paths)
+	if err != nil {
+		return err
+	}
+	for _, problem := range problems {
+		fmt.Fprintln(s.stderr, "tt:", problem)
+	}
+	if len(sessions) == 0 {
+		return usagef("there is no session to replay").try("tt replay --help shows the formats")
+	}
+	r := &replay{flags: f, settings: settings, cache: cache, progress: newProgress(s, f.quiet, len(sessions))}
+	report, notes, err := r.all(s.ctx, sessions)
+	if err != nil {
+		return err
+	}
+	if err := f.print(s.stdout, report, notes, args); err != nil {
+		return err
+	}
+	if report.Total.RecoveriesFailed > 0 || report.Total.PairingViolations > 0 || report.Total.EnlargedTurns > 0 {
+		return refusedf("the replay broke a promise: see recoveries, pairing and enlarged turns above")
+	}
+	if len(problems) > 0 {
+		return usagef("%d of the inputs could not be read; the figures are without them", len(problems))
+	}
+	return nil
+}
+
+func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
+	var none compile.Settings
+	cache, err := plan.ParseCache(f.cache)
+	if err != nil {
+		return none, "", usagef("%w", err).try("--cache prefix or --cache marks")
+	}
+	preset, ok := reduce.ParsePreset(f.preset)
+	if !ok {
+		return none, "", usagef("there is no preset %q", f.preset).try("--preset default, lossless, equivalent or tight")
+	}
+	if f.row != plan.StudyName {
+		return none, "", usagef("there is no price row %q in this release", f.row).try("--price-row study")
+	}
+	if f.unit != "ite" {
+		return none, "", usagef("unit %q needs a priced row", f.unit).try("--unit ite")
+	}
+	if f.prefix < 0 || f.gaps < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
+		return none, "", usagef("--prefix, --gaps and --min-messages want 0 or more, --recovery-rate 0 to 100")
+	}
+	if f.json && f.markdown {
+		return none, "", usagef("--json and --markdown exclude each other")
+	}
+	if f.assume != "" {
+		if _, err := tokens.Named(f.assume); err != nil {
+			return none, "", usagef("%w", err).try("--assume-tokenizer o200k_base")
+		}
+	}
+	s := compile.Settings{Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}}
+	s.Plan.RecoveryPct = f.rate
+	if f.rate == 0 {
+		s.Plan.RecoveryPct = -1 // plan takes 0 for "the default"
+	}
+	return s, cache, nil
+}
+
+func (f *replayFlags) load(paths []string) ([]datasets.Session, []error, error) {
+	format, ok := datasets.ParseFormat(f.format)
+	if !ok {
+		return nil, nil, usagef("there is no format %q", f.format).try("--format auto, corpus, openai or claude-code")
+	}
+	var sessions []datasets.Session
+	var problems []error
+	if len(paths) == 0 {
+		bundled, err := datasets.Bundled()
+		if err != nil {
+			return nil, nil, err
+		}
+		sessions = bundled
+	} else {
+		sessions, problems = datasets.Load(paths, format)
+	}
+	kept := sessions[:0]
+	for _, session := range sessions {
+		if f.model != "" {
+			session.Model = f.model
+		}
+		if len(session.Messages) >= f.minMessages {
+			kept = append(kept, session)
+		}
+	}
+	return kept, problems, nil
+}
+
+// all replays every session over one vault and checks every recovery after that
+// vault was closed and opened again.
+func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report reports.Report, notes []string, err error) {
+	cleanup, err := r.makeFolder()
+	if err != nil {
+		return report, nil, err
+	}
+	defer cleanup()
+	v, err := vault.Open(r.folder, vault.Options{FixedKey: true})
+	if err != nil {
+		return report, nil, storage(err)
+	}
+	if r.compiler, err = compile.New(r.settings, v.MarkerKey(), tokens.NewMemo(256<<20)); err == nil {
+		r.pipeline, err = startPipeline(r.compiler, v)
+	}
+	if err != nil {
+		return report, nil, errors.Join(err, v.Close())
+	}
+	runs := r.each(ctx, sessions)
+	if err := r.pipeline.stop(context.WithoutCancel(ctx)); err != nil {
+		return report, nil, storage(err)
+	}
+	if ctx.Err() != nil {
+		return report, nil, refusedf("interrupted: nothing was reported")
+	}
+	if err := r.recoveries(ctx, runs); err != nil {
+		return report, nil, err
+	}
+	var figures []reports.Session
+	for _, one := range runs {
+		if one.err != nil {
+			return report, nil, one.err
+		}
+		figures = append(figures, one.figures)
+		notes = append(notes, one.notes...)
+	}
+	r.progress.end()
+	report = reports.New(figures)
+	return report, append(notes, r.sensitivity(runs)...), report.Check()
+}
+
+// each replays the sessions, as many at a time as there are processors.
+func (r *replay) each(ctx context.Context, sessions []datasets.Session) []*sessionRun {
+	runs := make([]*sessionRun, len(sessions))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(sessions)) {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for i := range next {
+				runs[i] = r.session(ctx, sessions[i])
+				r.progress.done(sessions[i].ID)
+			}
+		}()
+	}
+	for i := range sessions {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return runs
+}
+
+func (r *replay) makeFolder() (cleanup func(), err error) {
+	if r.flags.dump == "" {
+		dir, err := os.MkdirTemp("", "token-terminator-replay-")
+		if err != nil {
+			return nil, storage(err)
+		}
+		r.folder = filepath.Join(dir, "vault")
+		return func() { _ = os.RemoveAll(dir) }, nil
+	}
+	entries, err := os.ReadDir(r.flags.dump)
+	switch {
+	case err == nil && len(entries) > 0:
+		return nil, usagef("the dump folder %s is not empty", r.flags.dump).try("name a new folder")
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return nil, storage(err)
+	}
+	if err := os.MkdirAll(r.flags.dump, 0o700); err != nil {
+		return nil, storage(err)
+	}
+	r.folder = filepath.Join(r.flags.dump, "vault")
+	return func() {}, nil
+}
+
+func (f *replayFlags) print(w io.Writer, report reports.Report, notes, args []string) error {
+	options := reports.Options{
+		Command: strings.TrimSpace("tt replay " + strings.Join(args, " ")), RecoveryPct: f.rate, Cache: f.cache, Notes: notes,
+	}
+	switch {
+	case f.json:
+		return report.WriteJSON(w)
+	case f.markdown:
+		return report.WriteMarkdown(w, options)
+	}
+	return report.WriteText(w, options)
+}

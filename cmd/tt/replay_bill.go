@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+
+	"token-terminator/plan"
+	"token-terminator/request"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+)
+
+// partList is the messages of one arm as they are priced. It only grows while the
+// prefix stays; a changed message cuts it back.
+type partList struct {
+	parts []plan.Part
+	sum   int
+	shown int // messages whose text was noted
+	total int // tokens of the request extended last
+}
+
+// extend brings the list to the messages of doc and gives the whole request's tokens.
+func (l *partList) extend(m *tokens.Meter, doc *request.Doc) int {
+	segments, err := doc.Segments()
+	if err != nil {
+		return 0
+	}
+	same := 0
+	for same < len(l.parts) && same < len(doc.Messages) && l.parts[same].Digest == rawDigest(doc, same) {
+		same++
+	}
+	for _, p := range l.parts[same:] {
+		l.sum -= p.Tokens
+	}
+	l.parts = l.parts[:same]
+	for i := same; i < len(doc.Messages); i++ {
+		p := plan.Part{Digest: rawDigest(doc, i), System: doc.Messages[i].Role == "system" || doc.Messages[i].Role == "developer"}
+		if i < len(segments.Messages) && len(segments.Messages[i]) > 0 {
+			p.Tokens = m.Whole(nil, segments.Messages[i:i+1], nil).Tokens
+		}
+		l.parts, l.sum = append(l.parts, p), l.sum+p.Tokens
+	}
+	l.total = m.Whole(segments.Head, segments.Messages, segments.Tail).Tokens
+	return l.total
+}
+
+func rawDigest(doc *request.Doc, i int) turn.Digest {
+	return turn.SumBytes(doc.Raw[doc.Messages[i].Span.Start:doc.Messages[i].Span.End])
+}
+
+// bills prices one call in every arm. What a request counts beyond its messages
+// stands before them; the recorded arm has no declaration of ours.
+func (run *sessionRun) bills(i int, cold bool, raw, sent int) {
+	output := 0
+	for _, answer := range run.turns[i].Answers {
+		output += run.meter.JSON(answer).Tokens
+	}
+	for _, a := range run.arms {
+		a.raw.Add(plan.Call{
+			Fixed: run.added + raw - run.raw.sum, FixedDigest: fixedName("raw"),
+			Messages: run.raw.parts, Output: output, Cold: cold,
+		})
+		a.our.Add(plan.Call{
+			Fixed: run.added + sent - run.sent.sum, FixedDigest: fixedName("ours"),
+			Messages: run.sent.parts, Output: output, Cold: cold,
+		})
+	}
+	run.figures.Denominators.Request += raw
+}
+
+// fixedName names the fixed part of an arm: it never changes within a session.
+func fixedName(arm string) turn.Digest { return turn.Sum(arm) }
+
+// finish computes the session's money and what it is compared with.
+func (run *sessionRun) finish() {
+	f, first := &run.figures, run.arms[0]
+	calls := first.raw.Calls()
+	f.Cost.Unit = "ite"
+	f.Cost.PriceRow.Name, f.Cost.PriceRow.AsOf, f.Cost.PriceRow.Source = first.row.Name, first.row.AsOf, first.row.Source
+	f.Cost.PriceRow.Input, f.Cost.PriceRow.Read = first.row.Input, first.row.Read
+	f.Cost.PriceRow.Write, f.Cost.PriceRow.Output = first.row.Write, first.row.Output
+	f.Cost.PriceRow.MinPrefix, f.Cost.PriceRow.TTL = first.row.MinPrefix, first.row.TTL
+	f.Cost.Assumed = first.row.Assumed
+	f.Cost.Raw, f.Cost.Final = first.raw.Total().Cost, first.our.Total().Cost
+	f.Cost.RecoveryDebit = first.debits.Expected(calls)
+	birth := f.Cost.Final + f.Cost.RecoveryDebit
+	f.Cost.Birth = &birth
+	f.NeededLater.Count, f.NeededLater.Debit = first.debits.NeededLater(calls)
+	f.Denominators.Touchable = run.touchable + f.UniqueTokensRemoved
+	f.Denominators.NewInput = run.raw.sum
+	f.Denominators.Bill = f.Cost.Raw
+	if factor, ok := run.session.Calibration(run.turns, run.counted); ok {
+		run.notes = append(run.notes, fmt.Sprintf("%s: calibrated ×%.2f against the recorded usage", run.session.ID, factor))
+	}
+}
+
+// sensitivity says what the same forms save at other read prices.
+func (r *replay) sensitivity(runs []*sessionRun) []string {
+	var notes []string
+	for k := 1; len(runs) > 0 && k < len(runs[0].arms); k++ {
+		var raw, net float64
+		for _, run := range runs {
+			a := run.arms[k]
+			raw += a.raw.Total().Cost
+			net += a.our.Total().Cost + a.debits.Expected(a.our.Calls())
+		}
+		if raw > 0 {
+			notes = append(notes, fmt.Sprintf("with a cached token at %g instead of %g the same forms save %.1f %% of the bill",
+				runs[0].arms[k].row.Read, runs[0].arms[0].row.Read, 100*(1-net/raw)))
+		}
+	}
+	return notes
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"token-terminator/actors"
+	"token-terminator/datasets"
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/reduce/compile"
+	"token-terminator/reports"
+	"token-terminator/request"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+)
+
+// sessionRun is one session on its way through the pipeline, and its figures.
+type sessionRun struct {
+	r       *replay
+	session datasets.Session
+	turns   []datasets.Turn
+	meter   *tokens.Meter
+	dump    *dumper
+	figures reports.Session
+	notes   []string
+	err     error
+
+	arms    []arm // the price row of the figures first, then rows shown beside it
+	needed  *plan.Needed
+	counted []int // input tokens of each turn as recorded
+
+	fixedRaw, fixedIn int // tokens of everything but the messages, without and with the declaration
+	added             int // prefix tokens of the bill
+	raw, sent         partList
+	touchable         int
+	last              []byte              // the request sent before
+	artifacts         map[turn.Digest]int // evidence of this session's forms: blocks that name it
+	evidence          []proofOf
+}
+
+// arm prices the session under one row.
+type arm struct {
+	row      plan.Row
+	raw, our *plan.Bill
+	debits   *plan.Debits
+}
+
+// proofOf is an id a form shows or names, and the hash of what it must give back.
+type proofOf struct {
+	id   turn.ArtifactID
+	want turn.Digest
+}
+
+// sensitivityReads are the read prices shown beside the study's 0.1.
+func sensitivityReads() []float64 { return []float64{0.05, 0.025} }
+
+// session replays one session; errors of the pipeline's environment end the replay.
+func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
+	run := &sessionRun{
+		r: r, session: s, turns: s.Turns(), meter: r.compiler.Meter(s.Model),
+		needed: plan.NewNeeded(), artifacts: map[turn.Digest]int{},
+	}
+	run.dump = newDumper(r.flags.dump, s.DumpName())
+	run.start()
+	cold := run.coldTurns()
+	for i := range run.turns {
+		if ctx.Err() != nil {
+			break
+		}
+		if run.err = run.turn(ctx, i, cold[i]); run.err != nil {
+			run.err = fmt.Errorf("replay %s turn %d: %w", s.ID, i+1, run.err)
+			return run
+		}
+	}
+	run.finish()
+	return run
+}
+
+func (run *sessionRun) start() {
+	s := run.session
+	run.figures = reports.Session{
+		ID: s.ID, Source: s.Source, Model: s.Model, Tokenizer: run.meter.Label(),
+		Messages: len(s.Messages), Turns: len(run.turns),
+	}
+	run.figures.Tokens.Measure = reports.Exact
+	if !run.meter.Exact() {
+		run.figures.Tokens.Measure = reports.Panel
+	}
+	rows := []plan.Row{run.r.settings.Row}
+	for _, read := range sensitivityReads() {
+		rows = append(rows, plan.StudyWithRead(read))
+	}
+	for _, row := range rows {
+		raw, err := plan.NewBill(row, run.r.cache)
+		our, err2 := plan.NewBill(row, run.r.cache)
+		if err != nil || err2 != nil { // rows of ours and a parsed cache model
+			panic("price row or cache model does not validate")
+		}
+		run.arms = append(run.arms, arm{row: row, raw: raw, our: our, debits: plan.NewDebits(run.r.settings.Plan, row)})
+	}
+	run.notes = append(run.notes, prefixed(s.ID, s.Notes)...)
+}
+
+func prefixed(id string, notes []string) []string {
+	out := make([]string, 0, len(notes))
+	for _, note := range notes {
+		out = append(out, id+": "+note)
+	}
+	return out
+}
+
+// coldTurns marks the turns at which the provider's cache is cold.
+func (run *sessionRun) coldTurns() map[int]bool {
+	cold := map[int]bool{}
+	if n := run.r.flags.gaps; n > 0 {
+		for i := n; i < len(run.turns); i += n {
+			cold[i] = true
+		}
+		return cold
+	}
+	for _, i := range run.session.ColdTurns(run.turns, run.r.settings.Row.TTL) {
+		cold[i] = true
+	}
+	return cold
+}
+
+// turn sends one request through the pipeline and books it in every arm.
+func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
+	t := run.turns[i]
+	in, err := request.WithTool(t.Request(), []byte(reduce.RecoveryTool))
+	if err != nil {
+		run.figures.PassthroughTurns++
+		run.figures.AddReason(turn.NotJSON)
+		return nil
+	}
+	began := time.Now()
+	answer := run.r.pipeline.system.Reduce(ctx, actors.ReduceTurn{
+		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
+		Body:    in, Facts: request.Scope{RequestPurpose: request.Word("conversation")},
+	})
+	took := float64(time.Since(began).Microseconds()) / 1000
+	if ctx.Err() != nil {
+		return nil
+	}
+	if answer.Reason == turn.StorageUnavailable || answer.Reason == turn.VaultFull {
+		return storage(fmt.Errorf("the vault in %s took no evidence: %s", run.r.folder, answer.Reason))
+	}
+	detail, _ := answer.Detail.(compile.Outcome)
+	if run.r.trace != nil {
+		run.r.trace(i, detail)
+	}
+	if err := run.dump.turn(i, in, answer.Body, detail.Blocks); err != nil {
+		return storage(err)
+	}
+	return run.book(i, cold, in, answer, detail, took)
+}
+
+// book checks what was sent and prices it.
+func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduced, detail compile.Outcome, took float64) error {
+	before, err := request.Parse(in)
+	if err != nil {
+		run.figures.PassthroughTurns++
+		run.figures.AddReason(answer.Reason)
+		run.figures.AddTurn(0, 0, took)
+		return nil
+	}
+	if i == 0 || run.fixedIn == 0 {
+		run.fixed(before, run.turns[i])
+	}
+	after := before
+	if answer.Edited {
+		if after, err = request.Parse(answer.Body); err != nil || after.Check() != nil {
+			run.figures.PairingViolations++
+			return nil
+		}
+	} else {
+		run.figures.PassthroughTurns++
+	}
+	rawTotal := run.raw.extend(run.meter, before) - run.fixedIn + run.fixedRaw
+	sentTotal := run.sent.extend(run.meter, after)
+	run.promises(in, answer.Body, rawTotal, sentTotal)
+	run.counted = append(run.counted, rawTotal)
+	run.figures.AddTurn(rawTotal, sentTotal, took)
+	run.figures.AddReason(answer.Reason)
+	run.newBlocks(i, before, after, detail, sentTotal)
+	run.bills(i, cold, rawTotal, sentTotal)
+	run.answer(run.turns[i])
+	return nil
+}
+
+// fixed measures everything that is not a message, once.
+func (run *sessionRun) fixed(in *request.Doc, t datasets.Turn) {
+	run.fixedIn = fixedTokens(run.meter, in)
+	run.fixedRaw = run.fixedIn
+	raw, err := request.Parse(t.Request())
+	if err != nil {
+		return
+	}
+	run.fixedRaw = fixedTokens(run.meter, raw)
+	prompt := run.fixedRaw
+	if len(raw.Messages) > 0 && raw.Messages[0].Role == "system" {
+		prompt += run.meter.JSON(raw.Raw[raw.Messages[0].Span.Start:raw.Messages[0].Span.End]).Tokens
+	}
+	run.added = run.session.PrefixAdded(prompt, run.r.flags.prefix)
+	run.figures.PrefixAdded = run.added
+	run.needed.Show(string(in.Raw[:in.Messages[0].Span.Start]))
+}
+
+func fixedTokens(m *tokens.Meter, doc *request.Doc) int {
+	segments, err := doc.Segments()
+	if err != nil {
+		return 0
+	}
+	return m.Whole(segments.Head, nil, segments.Tail).Tokens
+}
+
+// promises holds the turn to what every turn must keep.
+func (run *sessionRun) promises(in, out []byte, raw, sent int) {
+	declared := run.fixedIn - run.fixedRaw
+	if len(out) > len(in) || utf8.RuneCount(out) > utf8.RuneCount(in) || sent > raw+declared {
+		run.figures.EnlargedTurns++
+	}
+	if run.last != nil && !bytes.HasPrefix(out, run.last) {
+		run.figures.PrefixViolations++
+	}
+	doc, err := request.Parse(out)
+	if err != nil {
+		run.last = nil
+		return
+	}
+	run.last = out[:doc.Messages[len(doc.Messages)-1].Span.End]
+}
+
+// newBlocks books the forms first shown in this turn, and what the model sees.
+func (run *sessionRun) newBlocks(i int, before, after *request.Doc, detail compile.Outcome, sent int) {
+	run.sees(after)
+	for _, b := range detail.Blocks {
+		if !b.New {
+			continue
+		}
+		d := b.Decision
+		run.figures.AddBlock(d.Form, d.Tool, d.TokensBefore, d.TokensAfter)
+		run.figures.AddReason(d.Reason)
+		if run.artifacts[d.Before] == 0 {
+			run.figures.Artifacts++
+		}
+		run.artifacts[d.Before]++
+		run.evidence = append(run.evidence, proofOf{d.Artifact, d.Before})
+		if !d.Form.Hides() {
+			continue
+		}
+		key := strconv.Itoa(b.Message) + d.Block
+		run.needed.Hide(key, oldText(before, b))
+		for _, a := range run.arms {
+			a.debits.Hide(key, i, sent+run.added, d.TokensBefore)
+		}
+	}
+	for _, k := range detail.Kept {
+		run.figures.AddReason(k.Reason)
+	}
+}
+
+func oldText(doc *request.Doc, b compile.Block) string {
+	for _, text := range doc.Messages[b.Message].Texts {
+		if text.Block == b.Decision.Block {
+			value, err := doc.Value(text)
+			if err == nil {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// sees notes the texts of the messages that are new in this request.
+func (run *sessionRun) sees(doc *request.Doc) {
+	for j := run.sent.shown; j < len(doc.Messages); j++ {
+		m := doc.Messages[j]
+		for _, text := range m.Texts {
+			if value, err := doc.Value(text); err == nil {
+				run.needed.Show(value)
+				if m.Role == "tool" {
+					run.touchable += run.meter.JSONString(value).Tokens
+				}
+			}
+		}
+		for _, call := range m.Calls {
+			if value, err := doc.Value(call.Args); err == nil {
+				run.needed.ShowJSON(value)
+			}
+		}
+	}
+	run.sent.shown = len(doc.Messages)
+}
+
+// answer notes what the recorded answer's calls used.
+func (run *sessionRun) answer(t datasets.Turn) {
+	for _, raw := range t.Answers {
+		var m struct {
+			ToolCalls []struct {
+				Function struct{ Arguments string }
+			} `json:"tool_calls"`
+		}
+		if json.Unmarshal(raw, &m) != nil {
+			continue
+		}
+		for _, call := range m.ToolCalls {
+			for _, key := range run.needed.Use(call.Function.Arguments) {
+				for _, a := range run.arms {
+					a.debits.Need(key)
+				}
+			}
+		}
+	}
+}

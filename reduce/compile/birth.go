@@ -1,0 +1,145 @@
+package compile
+
+import (
+	"slices"
+
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/reduce/kind"
+	"token-terminator/request"
+	"token-terminator/turn"
+)
+
+// birth decides how one string of a new tool message is shown. The reason is ""
+// when it got a form; size is its tokens, 0 when it was not measured.
+func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn.Reason) {
+	m := d.doc.Messages[i]
+	if m.Locked != "" {
+		return 0, m.Locked
+	}
+	if m.CallID == "" {
+		return 0, turn.NestedCall
+	}
+	// A token has a byte or more: what is shorter than the floor is not read.
+	if text.Span.End-text.Span.Start < d.c.settings.Plan.FloorVisible {
+		return 0, turn.BelowFloor
+	}
+	value, err := d.doc.Value(text)
+	if err != nil {
+		return 0, turn.LoneSurrogate
+	}
+	block := reduce.Block{Text: value, Call: d.call(i)}
+	settings := d.c.settings.Reduce
+	settings.Form.Count = d.count
+	if reason := settings.Eligible(block); reason != "" {
+		return 0, reason
+	}
+	if size = d.count(value); size < d.c.settings.Plan.FloorVisible {
+		return size, turn.BelowFloor
+	}
+	if reduce.HoldsMarker(value, d.c.key, d.snap.Binding.Session, d.resolve) {
+		return size, turn.OwnMarker
+	}
+	return size, d.choose(i, text, block, settings, offers)
+}
+
+// choose takes plan's choice among the proposals and adds the decision.
+func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings reduce.Settings, offers bool) turn.Reason {
+	v := d.visible(i)
+	proposals, why := settings.Propose(block, v.index())
+	if again, ok := d.repeated(block); ok {
+		proposals = append(proposals, again)
+	}
+	candidates, decisions := d.candidates(i, text, block, proposals)
+	if len(candidates) == 0 {
+		if why == "" {
+			why = turn.NoFormSmaller
+		}
+		return why
+	}
+	before := d.meter.JSONString(block.Text).Tokens
+	_, read := block.Call.ReadPath()
+	chosen, reason := d.c.settings.Plan.Birth(d.c.settings.Row, d.facts(before, offers, read), candidates)
+	if chosen == plan.NoProposal {
+		return reason
+	}
+	d.add(i, block, decisions[chosen])
+	return ""
+}
+
+// candidates renders each allowed proposal and keeps those that are smaller by
+// every measure that counts.
+func (d *Draft) candidates(i int, text request.Text, block reduce.Block, proposals []reduce.Proposal) ([]plan.Proposal, []turn.Decision) {
+	allowed := slices.DeleteFunc(proposals, func(p reduce.Proposal) bool { return !d.allowed(p.Form) })
+	r := rendering{meter: d.meter, key: d.c.key, session: d.snap.Binding.Session, block: block, pointer: text.Block}
+	return r.candidates(allowed, func(p reduce.Proposal) []turn.Base { return d.bases(i, p) })
+}
+
+func (d *Draft) allowed(f turn.Form) bool {
+	s := d.c.settings
+	switch f {
+	case turn.Layout:
+		return !s.NoLayout
+	case turn.Reference, turn.Delta:
+		return !s.NoDelta
+	}
+	return !s.NoHiding
+}
+
+// bases names the earlier strings a proposal leans on, each once.
+func (d *Draft) bases(i int, p reduce.Proposal) []turn.Base {
+	if p.Reason == turn.RepeatOfHidden {
+		return nil
+	}
+	var out []turn.Base
+	ix := d.visible(i).index()
+next:
+	for _, n := range p.Bases {
+		b := ix.Base(n)
+		base := turn.Base{Message: b.Message, Block: b.Block}
+		for _, have := range out {
+			if have == base {
+				continue next
+			}
+		}
+		out = append(out, base)
+	}
+	return out
+}
+
+// add puts a new decision in force within this turn.
+func (d *Draft) add(i int, block reduce.Block, decision turn.Decision) {
+	d.blocks = append(d.blocks, Block{Message: i, Decision: decision, New: true})
+	d.shrunk += decision.TokensBefore - decision.TokensAfter
+	d.artifacts = append(d.artifacts, turn.Artifact{
+		Digest: decision.Before, Text: block.Text, Tool: block.Call.Tool, Args: block.Call.Args,
+		CallID: d.doc.Messages[i].CallID, Kind: decision.Kind,
+	})
+}
+
+// call is the tool call message i answers.
+func (d *Draft) call(i int) kind.Call {
+	msg, n, ok := d.doc.CallOf(i)
+	if !ok {
+		return kind.Call{}
+	}
+	call := d.doc.Messages[msg].Calls[n]
+	args, err := d.doc.Value(call.Args)
+	if err != nil {
+		args = ""
+	}
+	return kind.Call{Tool: call.Name, Args: args}
+}
+
+func (d *Draft) count(text string) int { return d.meter.JSONString(text).Tokens }
+
+// resolve finds the artifact whose shown id begins with prefix among those this
+// request shows.
+func (d *Draft) resolve(prefix string) (turn.ArtifactID, bool) {
+	for _, b := range d.blocks {
+		if id := b.Decision.ShownID(); id != "" && (id == prefix || string(b.Decision.Artifact) == prefix) {
+			return b.Decision.Artifact, true
+		}
+	}
+	return "", false
+}

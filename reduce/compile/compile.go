@@ -1,0 +1,181 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/request"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+)
+
+// Renderer names the version of everything that renders a form's text. It is
+// stored with each decision; a decision of another version is still shown byte for
+// byte.
+const Renderer = "a1"
+
+// MaxRequest is the largest request that is looked at, in bytes.
+const MaxRequest = 64 << 20
+
+// Settings of one session.
+type Settings struct {
+	Off      bool   // nothing is changed and nothing is remembered
+	Assume   string // encoding that stands in for models without a tokenizer, "" none
+	Reduce   reduce.Settings
+	Plan     plan.Settings
+	Row      plan.Row
+	NoLayout bool // forms switched off one by one
+	NoDelta  bool // references too
+	NoHiding bool
+}
+
+// Snapshot is what a turn may know of its session. It never changes.
+type Snapshot struct {
+	Binding turn.Binding
+	Memory  *plan.Memory
+}
+
+// Tokens are the measures of one whole request.
+type Tokens struct {
+	Raw, Final tokens.Measure
+	Label      string // "o200k_base", "… (assumed)" or "panel"
+	Exact      bool
+}
+
+// Block tells how one string of the request is shown, for reports and explain.
+type Block struct {
+	Message  int
+	Decision turn.Decision
+	New      bool // decided in this turn
+}
+
+// Outcome is the end of a turn.
+type Outcome struct {
+	Reason  turn.Reason // turn.Reduced, or why the original goes out
+	Body    []byte      // the whole new request; nil when the original goes out
+	Edits   []turn.Edit
+	Nodes   []turn.Node // decisions of messages first sent in this turn, as they are in force
+	Lowered bool        // Nodes differ from the pinned ones
+	Tokens  Tokens
+	Blocks  []Block // every changed string
+	Kept    []Kept  // new tool results that stay as they are, and why
+}
+
+// Kept is a string that was looked at and left alone.
+type Kept struct {
+	Message int
+	Block   string
+	Tool    string
+	Tokens  int // as it stands in the request; 0 when it was not measured
+	Reason  turn.Reason
+}
+
+// Compiler compiles turns. It is safe for concurrent use; what it caches are pure
+// functions of their keys.
+type Compiler struct {
+	settings Settings
+	key      []byte
+	memo     *tokens.Memo
+	indexes  *indexCache
+
+	mu     sync.Mutex
+	meters map[string]*tokens.Meter
+}
+
+// ErrBadSettings says that settings cannot be used.
+var ErrBadSettings = errors.New("compile settings")
+
+// New returns a compiler. key is the vault's marker key (32 bytes); memo is shared
+// by all sessions and bounds itself.
+func New(settings Settings, key []byte, memo *tokens.Memo) (*Compiler, error) {
+	if len(key) != 32 {
+		return nil, fmt.Errorf("%w: the marker key has %d bytes, want 32", ErrBadSettings, len(key))
+	}
+	if err := settings.Row.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadSettings, err)
+	}
+	if _, err := tokens.NewMeter("", settings.Assume, memo); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadSettings, err)
+	}
+	settings.Plan = settings.Plan.WithDefaults()
+	settings.Reduce.Floor = settings.Plan.FloorVisible
+	settings.Reduce.Hiding = settings.Plan.FloorHiding
+	return &Compiler{
+		settings: settings, key: key, memo: memo,
+		indexes: newIndexCache(), meters: map[string]*tokens.Meter{},
+	}, nil
+}
+
+// maxMeters bounds how many models one process tells apart.
+const maxMeters = 256
+
+// Meter gives what measures a model's requests.
+func (c *Compiler) Meter(model string) *tokens.Meter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m, ok := c.meters[model]; ok {
+		return m
+	}
+	m, err := tokens.NewMeter(model, c.settings.Assume, c.memo)
+	if err != nil { // New has checked the only cause
+		panic(err)
+	}
+	if len(c.meters) < maxMeters {
+		c.meters[model] = m
+	}
+	return m
+}
+
+// Begin reads a request and drafts its turn. A reason other than "" passes the
+// request through at once, with nothing to remember.
+func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
+	if c.settings.Off {
+		return nil, turn.TurnedOff
+	}
+	if len(body) > MaxRequest {
+		return nil, turn.TooLarge
+	}
+	doc, err := request.Parse(body)
+	if err != nil {
+		return nil, reasonOf(err, turn.NotJSON)
+	}
+	if err := doc.Check(); err != nil {
+		return nil, reasonOf(err, turn.PairingBroken)
+	}
+	segments, err := doc.Segments()
+	if err != nil {
+		return nil, reasonOf(err, turn.UnknownShape)
+	}
+	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), calls: callsIn(doc)}
+	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
+	if d.raw.Unmeasured != "" {
+		return nil, d.raw.Unmeasured
+	}
+	d.known = snap.Memory.LongestPrefix(d.chain)
+	d.remember()
+	d.decide()
+	return d, ""
+}
+
+func reasonOf(err error, otherwise turn.Reason) turn.Reason {
+	var told *request.Error
+	if errors.As(err, &told) {
+		return told.Reason
+	}
+	return otherwise
+}
+
+// callsIn is how many calls the provider has answered before this request: each run
+// of assistant messages is one answer.
+func callsIn(doc *request.Doc) int {
+	calls := 0
+	for i, m := range doc.Messages {
+		if m.Role == "assistant" && (i == 0 || doc.Messages[i-1].Role != "assistant") {
+			calls++
+		}
+	}
+	return calls
+}

@@ -1,0 +1,101 @@
+package compile
+
+import (
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/request"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+)
+
+// Draft is a turn between its two halves.
+type Draft struct {
+	c     *Compiler
+	snap  Snapshot
+	doc   *request.Doc
+	chain []turn.Digest
+	meter *tokens.Meter
+	raw   tokens.Measure
+	calls int // calls answered before this one
+
+	known     int             // messages the memory knows
+	blocks    []Block         // every decision in force, remembered ones first
+	kept      []Kept          // new strings left alone
+	artifacts []turn.Artifact // evidence of the new decisions
+	view      *view           // the texts the model sees, built when first needed
+	shrunk    int             // tokens the decisions of this turn take away so far
+}
+
+// remember takes the decisions of messages that were sent before. A decision that
+// does not fit the message any more is dropped: the request is not the one we know.
+func (d *Draft) remember() {
+	for i := range d.known {
+		node, ok := d.snap.Memory.Lookup(d.chain[i])
+		if !ok {
+			return
+		}
+		for _, decision := range node.Decisions {
+			d.blocks = append(d.blocks, Block{Message: i, Decision: decision})
+			d.shrunk += decision.TokensBefore - decision.TokensAfter
+		}
+	}
+}
+
+// decide chooses the forms of messages never sent before.
+func (d *Draft) decide() {
+	if d.c.settings.Plan.TooSmall(d.raw.Tokens) {
+		return
+	}
+	offers := d.doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
+	for i := d.known; i < len(d.doc.Messages); i++ {
+		m := d.doc.Messages[i]
+		if m.Role != "tool" {
+			continue
+		}
+		for _, text := range m.Texts {
+			if size, reason := d.birth(i, text, offers); reason != "" {
+				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
+			}
+		}
+	}
+}
+
+// Evidence is what must be durable before a single edit may leave: the artifacts of
+// new decisions, and one node for every message sent for the first time.
+func (d *Draft) Evidence() turn.Evidence {
+	return turn.Evidence{Binding: d.snap.Binding, Artifacts: d.artifacts, Nodes: d.nodes(d.blocks)}
+}
+
+// nodes lists the messages first sent in this turn with the decisions among blocks.
+func (d *Draft) nodes(blocks []Block) []turn.Node {
+	fresh := make([]turn.Node, 0, len(d.chain)-d.known)
+	for i := d.known; i < len(d.chain); i++ {
+		node := turn.Node{Hash: d.chain[i], Index: i}
+		if i > 0 {
+			node.Parent = d.chain[i-1]
+		}
+		fresh = append(fresh, node)
+	}
+	for _, b := range blocks {
+		if b.New {
+			node := &fresh[b.Message-d.known]
+			node.Decisions = append(node.Decisions, b.Decision)
+		}
+	}
+	return fresh
+}
+
+// tool is the name of the tool whose result message i is, "" unknown.
+func (d *Draft) tool(i int) string {
+	if msg, call, ok := d.doc.CallOf(i); ok {
+		return d.doc.Messages[msg].Calls[call].Name
+	}
+	return ""
+}
+
+func (d *Draft) facts(before int, offers, read bool) plan.BlockFacts {
+	return plan.BlockFacts{
+		TokensBefore: before, RequestTokens: d.raw.Tokens - d.shrunk, CallsSoFar: d.calls,
+		CanRecover: offers, Read: read,
+	}
+}

@@ -1,0 +1,180 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+
+	"token-terminator/reduce"
+	"token-terminator/request"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+)
+
+// Finish renders the turn with the vault's proofs: the best rung of the ladder that
+// passes the gate, or the original.
+func (d *Draft) Finish(pinned turn.Pinned) Outcome {
+	if pinned.Reason != "" && len(pinned.Proofs) == 0 && len(d.artifacts) > 0 {
+		// Nothing became durable: the remembered forms may still go out.
+		return d.settle([][]Block{d.remembered()}, pinned.Reason)
+	}
+	proven := d.proven(pinned.Proofs)
+	rungs := [][]Block{proven, d.withoutDependents(proven, func(b Block) bool { return b.New && b.Decision.Form.Hides() })}
+	rungs = append(rungs, d.remembered())
+	return d.settle(rungs, "")
+}
+
+// settle takes the first rung that passes.
+func (d *Draft) settle(rungs [][]Block, why turn.Reason) Outcome {
+	original := Outcome{
+		Reason: why, Kept: d.kept, Nodes: d.nodes(nil), Lowered: d.fresh(d.blocks),
+		Tokens: Tokens{Raw: d.raw, Final: d.raw, Label: d.meter.Label(), Exact: d.meter.Exact()},
+	}
+	if original.Reason == "" {
+		original.Reason = turn.NothingToReduce
+		if d.c.settings.Plan.TooSmall(d.raw.Tokens) {
+			original.Reason = turn.SmallRequest
+		}
+	}
+	for n, blocks := range rungs {
+		if len(blocks) == 0 || (n > 0 && len(blocks) == len(rungs[n-1])) {
+			continue
+		}
+		out, reason := d.try(blocks)
+		if reason == "" {
+			out.Kept, out.Nodes = d.kept, d.nodes(blocks)
+			out.Lowered = !d.asPinned(blocks)
+			return out
+		}
+		original.Reason = reason
+	}
+	return original
+}
+
+// try renders one rung and puts it through the gate.
+func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
+	edits := make([]turn.Edit, 0, len(blocks))
+	for _, b := range blocks {
+		edits = append(edits, turn.Edit{
+			Pointer: d.doc.Pointer(b.Message, b.Decision.Block), Before: b.Decision.Before, Value: b.Decision.Text,
+		})
+	}
+	body, err := d.doc.Apply(edits)
+	if err != nil {
+		return Outcome{}, turn.MemoryMismatch
+	}
+	after, err := request.Parse(body)
+	if err != nil {
+		return Outcome{}, turn.InternalError
+	}
+	if err := after.Check(); err != nil || len(after.Messages) != len(d.doc.Messages) {
+		return Outcome{}, turn.PairingBroken
+	}
+	segments, err := after.Segments()
+	if err != nil {
+		return Outcome{}, turn.InternalError
+	}
+	final := d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
+	if reason := d.gate(final); reason != "" {
+		return Outcome{}, reason
+	}
+	return Outcome{
+		Reason: turn.Reduced, Body: body, Edits: edits, Blocks: blocks,
+		Tokens: Tokens{Raw: d.raw, Final: final, Label: d.meter.Label(), Exact: d.meter.Exact()},
+	}, ""
+}
+
+func (d *Draft) gate(final tokens.Measure) turn.Reason {
+	if reason, ok := reduce.Gate(d.meter, d.raw, final); !ok {
+		return reason
+	}
+	if !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
+		return turn.MinPrefix
+	}
+	return ""
+}
+
+// remembered are the decisions that were sent before.
+func (d *Draft) remembered() []Block {
+	return slices.DeleteFunc(slices.Clone(d.blocks), func(b Block) bool { return b.New })
+}
+
+// proven puts the vault's ids into the texts and drops every new decision that has
+// no proof, with what leans on it.
+func (d *Draft) proven(proofs map[turn.Digest]turn.Proof) []Block {
+	blocks := slices.Clone(d.blocks)
+	lost := false
+	for n := range blocks {
+		b := &blocks[n]
+		if !b.New {
+			continue
+		}
+		proof, ok := proofs[b.Decision.Before]
+		if !ok || proof.Artifact != b.Decision.Artifact {
+			lost = true
+			continue
+		}
+		if proof.Shown != "" && proof.Shown != b.Decision.ShownID() {
+			b.Decision = b.Decision.WithShownID(proof.Shown)
+		}
+	}
+	if !lost {
+		return blocks
+	}
+	return d.withoutDependents(blocks, func(b Block) bool {
+		proof, ok := proofs[b.Decision.Before]
+		return b.New && (!ok || proof.Artifact != b.Decision.Artifact)
+	})
+}
+
+// withoutDependents drops the blocks drop names and, since their texts change
+// again, every new block that leans on a dropped one.
+func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block {
+	gone := map[turn.Base]bool{}
+	var kept []Block
+	for _, b := range blocks {
+		leans := false
+		for _, base := range b.Decision.Bases {
+			leans = leans || gone[base]
+		}
+		// A repeat of a hidden text names a message, not a base: drop it with the rest.
+		if drop(b) || (b.New && leans) || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
+			gone[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
+			continue
+		}
+		kept = append(kept, b)
+	}
+	return kept
+}
+
+// fresh says whether any of blocks was decided in this turn.
+func (d *Draft) fresh(blocks []Block) bool {
+	return slices.ContainsFunc(blocks, func(b Block) bool { return b.New })
+}
+
+// asPinned says whether blocks are exactly the decisions that were pinned, the
+// vault's longer ids aside.
+func (d *Draft) asPinned(blocks []Block) bool {
+	if len(blocks) != len(d.blocks) {
+		return false
+	}
+	for n, b := range blocks {
+		if b.Message != d.blocks[n].Message || b.Decision.Block != d.blocks[n].Decision.Block {
+			return false
+		}
+	}
+	return true
+}
+
+// Reasons counts why the strings of this turn ended as they did.
+func (o Outcome) Reasons() map[turn.Reason]int {
+	counts := map[turn.Reason]int{}
+	for _, b := range o.Blocks {
+		if b.New {
+			counts[b.Decision.Reason]++
+		}
+	}
+	for _, k := range o.Kept {
+		counts[k.Reason]++
+	}
+	return maps.Clone(counts)
+}
