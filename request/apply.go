@@ -33,8 +33,9 @@ type splice struct {
 func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
 	splices := make([]splice, 0, len(edits))
 	size := len(d.Raw)
+	var scratch []byte
 	for _, e := range edits {
-		span, err := d.target(e)
+		span, err := d.target(e, &scratch)
 		if err != nil {
 			return nil, fmt.Errorf("edit %.120q: %w", e.Pointer, err)
 		}
@@ -54,8 +55,9 @@ func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
 	return append(out, d.Raw[from:]...), nil
 }
 
-// target finds the literal of an edit and checks that it may be replaced.
-func (d *Doc) target(e turn.Edit) (Span, error) {
+// target finds the literal of an edit and checks that it may be replaced. The
+// old text is decoded into scratch.
+func (d *Doc) target(e turn.Edit, scratch *[]byte) (Span, error) {
 	i, text, err := d.At(e.Pointer)
 	if err != nil {
 		return Span{}, ErrNoString
@@ -70,11 +72,8 @@ func (d *Doc) target(e turn.Edit) (Span, error) {
 	if m.Role != "assistant" && m.Role != "tool" && m.Role != "user" {
 		return Span{}, fmt.Errorf("%w: its role is %s", ErrNotEditable, m.Role)
 	}
-	old, err := d.Value(text)
-	if err != nil {
-		return Span{}, err
-	}
-	if turn.Sum(old) != e.Before {
+	*scratch = strictjson.AppendUnquoted((*scratch)[:0], d.Raw[text.Span.Start:text.Span.End])
+	if turn.SumBytes(*scratch) != e.Before {
 		return Span{}, ErrChanged
 	}
 	if !utf8.ValidString(e.Value) {

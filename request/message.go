@@ -27,6 +27,9 @@ func (p *parser) message(i int) error {
 	m.Locked = p.lock(&m, odd)
 	p.Duplicate = -1
 	p.seen.role(m.Role)
+	if p.doc.Messages == nil {
+		p.doc.Messages = make([]Message, 0, 16+len(p.Data)/2048)
+	}
 	p.doc.Messages = append(p.doc.Messages, m)
 	return nil
 }

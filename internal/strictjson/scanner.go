@@ -69,9 +69,10 @@ func (s *Scanner) expect(c byte, wanted string) error {
 	return nil
 }
 
-func (s *Scanner) enter() error {
+// enter counts the container whose first byte stands at offset.
+func (s *Scanner) enter(offset int) error {
 	if s.depth++; s.depth > s.bound {
-		return s.fault(Deep, s.Pos, "nested deeper than %d levels", s.bound)
+		return s.fault(Deep, offset, "nested deeper than %d levels", s.bound)
 	}
 	return nil
 }
@@ -83,7 +84,7 @@ func (s *Scanner) Object(member func(key Str) error) error {
 	if err := s.expect('{', "an object"); err != nil {
 		return err
 	}
-	if err := s.enter(); err != nil {
+	if err := s.enter(s.Pos - 1); err != nil {
 		return err
 	}
 	seen := keySet{base: len(s.keys)}
@@ -118,7 +119,7 @@ func (s *Scanner) Array(element func(i int) error) error {
 	if err := s.expect('[', "a list"); err != nil {
 		return err
 	}
-	if err := s.enter(); err != nil {
+	if err := s.enter(s.Pos - 1); err != nil {
 		return err
 	}
 	if s.Peek() == ']' {
@@ -220,7 +221,7 @@ func (s *Scanner) step(objects *uint64) (bool, error) {
 	if c != '{' && c != '[' {
 		return false, s.scalar(c)
 	}
-	if err := s.enter(); err != nil {
+	if err := s.enter(s.Pos); err != nil {
 		return false, err
 	}
 	s.Pos++

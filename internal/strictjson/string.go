@@ -23,15 +23,62 @@ const (
 // special marks, in the high bit of each byte of x, quotes, backslashes and
 // control bytes. Marks above the lowest one may be false.
 func special(x uint64) uint64 {
-	quote := x ^ ones*'"'
-	slash := x ^ ones*'\\'
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*0x20)&^x) & highs
+	quote, slash := (x^ones*'"')-ones, (x^ones*'\\')-ones
+	return (quote | slash | (x - ones*0x20)) &^ x & highs
 }
 
 // String reads the string literal at the scanner's place, which must be a quote.
+//
+// Keys and other short strings end within the first few words. Longer ones are
+// read in blocks of 64 bytes without a branch for each escape; what is left at
+// the end of the text, and any block with a fault, is read word by word.
 func (s *Scanner) String() (Str, error) {
 	str := Str{Start: s.Pos, Shortest: true}
-	data, i, high := s.Data, s.Pos+1, uint64(0)
+	i, high := s.Pos+1, uint64(0)
+	for range 4 {
+		if i+8 > len(s.Data) {
+			break
+		}
+		x := binary.LittleEndian.Uint64(s.Data[i:])
+		m := special(x)
+		if m == 0 {
+			high |= x
+			i += 8
+			continue
+		}
+		n := bits.TrailingZeros64(m) &^ 7
+		high |= x & (1<<n - 1)
+		if i += n >> 3; s.Data[i] == '"' {
+			return s.closed(str, i, high)
+		}
+		break
+	}
+	i, high, done, err := s.blocks(i, high, &str)
+	if err != nil {
+		return str, err
+	}
+	if !done {
+		if i, high, err = s.words(i, high, &str); err != nil {
+			return str, err
+		}
+	}
+	return s.closed(str, i, high)
+}
+
+// closed ends the literal with the quote at offset i. high is the union of its
+// bytes: only with a high bit in it can it break UTF-8.
+func (s *Scanner) closed(str Str, i int, high uint64) (Str, error) {
+	str.End = i + 1
+	s.Pos = str.End
+	if high&highs != 0 && !utf8.Valid(s.Data[str.Start:str.End]) {
+		return str, s.badUTF8(str)
+	}
+	return str, nil
+}
+
+// words reads on from offset i to the closing quote, eight bytes at a time.
+func (s *Scanner) words(i int, high uint64, str *Str) (int, uint64, error) {
+	data := s.Data
 	for {
 		for i+8 <= len(data) {
 			x := binary.LittleEndian.Uint64(data[i:])
@@ -48,27 +95,29 @@ func (s *Scanner) String() (Str, error) {
 			high |= uint64(data[i])
 			i++
 		}
-		if i >= len(data) {
-			return str, s.fault(Ended, len(data), "the text ends inside the string that starts at byte %d", str.Start)
-		}
-		if data[i] == '"' {
-			break
-		}
-		if data[i] != '\\' {
-			return str, s.fault(Syntax, i, "control byte 0x%02x inside a string: it must be escaped", data[i])
-		}
-		n, err := s.escape(i, &str)
-		if err != nil {
-			return str, err
+		n, err := s.stop(i, str)
+		if err != nil || n == 0 {
+			return i, high, err
 		}
 		i += n
 	}
-	str.End = i + 1
-	s.Pos = str.End
-	if high&highs != 0 && !utf8.Valid(data[str.Start:str.End]) {
-		return str, s.badUTF8(str)
+}
+
+// shortest are the letters of the escapes that quoting writes.
+var shortest = [256]bool{'"': true, '\\': true, 'n': true, 'r': true, 't': true, 'b': true, 'f': true}
+
+// stop handles what ends a run of plain characters at offset i: 0 for the closing
+// quote, else the length of an escape.
+func (s *Scanner) stop(i int, str *Str) (int, error) {
+	switch {
+	case i >= len(s.Data):
+		return 0, s.fault(Ended, len(s.Data), "the text ends inside the string that starts at byte %d", str.Start)
+	case s.Data[i] == '"':
+		return 0, nil
+	case s.Data[i] != '\\':
+		return 0, s.fault(Syntax, i, "control byte 0x%02x inside a string: it must be escaped", s.Data[i])
 	}
-	return str, nil
+	return s.escape(i, str)
 }
 
 // escape reads the escape at offset i and returns its length: 2, 6 or, for a
@@ -78,13 +127,13 @@ func (s *Scanner) escape(i int, str *Str) (int, error) {
 	if i+1 >= len(s.Data) {
 		return 0, s.fault(Ended, len(s.Data), "the text ends inside an escape")
 	}
-	switch s.Data[i+1] {
-	case '"', '\\', 'n', 'r', 't', 'b', 'f':
+	switch c := s.Data[i+1]; {
+	case shortest[c]:
 		return 2, nil
-	case '/':
+	case c == '/':
 		str.Shortest = false
 		return 2, nil
-	case 'u':
+	case c == 'u':
 		return s.unicode(i, str)
 	}
 	return 0, s.fault(Syntax, i, "unknown escape: after a backslash only \" \\ / b f n r t u may stand")
@@ -169,7 +218,7 @@ func (s *Scanner) Text(str Str) []byte {
 	if !str.Escaped {
 		return inner
 	}
-	return AppendUnquoted(nil, s.Data[str.Start:str.End])
+	return AppendUnquoted(make([]byte, 0, len(inner)), s.Data[str.Start:str.End])
 }
 
 // AppendUnquoted decodes a literal that the scanner accepted, quotes included. A
