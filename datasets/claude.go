@@ -51,7 +51,6 @@ type entry struct {
 	response                          string // key of the response an assistant line belongs to
 	time                              time.Time
 	message, attachment               json.RawMessage
-	synthetic                         bool
 }
 
 // response is the lines of one answer.
@@ -62,17 +61,17 @@ type response struct {
 
 // transcript is a parsed file.
 type transcript struct {
-	entries    []*entry
-	byUUID     map[string]*entry
-	order      []string // response keys in the order of their first line
-	responses  map[string]*response
-	results    map[string][]result // by tool use id, in file order
-	broken     []int
-	counts     map[string]int
-	hasChild   map[*entry]bool
-	visited    map[*entry]bool
-	lastMain   *entry
-	lastOnSide map[string]*entry
+	entries     []*entry
+	byUUID      map[string]*entry
+	order       []string // response keys in the order of their first line
+	responses   map[string]*response
+	results     map[string][]result // by tool use id, in file order
+	broken      []int
+	counts      map[string]int
+	answerBelow map[*entry]bool
+	visited     map[*entry]bool
+	lastMain    *entry
+	lastOnSide  map[string]*entry
 }
 
 // rawLine is what we read of a line. The format belongs to the host and changes, so
@@ -97,7 +96,7 @@ type rawLine struct {
 func (r *reader) transcript(lines []line) *transcript {
 	t := &transcript{
 		byUUID: map[string]*entry{}, responses: map[string]*response{}, results: map[string][]result{},
-		counts: map[string]int{}, hasChild: map[*entry]bool{}, visited: map[*entry]bool{}, lastOnSide: map[string]*entry{},
+		counts: map[string]int{}, answerBelow: map[*entry]bool{}, visited: map[*entry]bool{}, lastOnSide: map[string]*entry{},
 	}
 	for _, l := range lines {
 		var raw rawLine
@@ -171,9 +170,6 @@ func (t *transcript) link(e *entry) {
 			e.parent = before.uuid
 		}
 	}
-	if p := t.byUUID[e.parent]; p != nil {
-		t.hasChild[p] = true
-	}
 }
 
 func (t *transcript) addAnswer(e *entry, raw rawLine) {
@@ -221,13 +217,19 @@ func (t *transcript) notes() []string {
 	return out
 }
 
-// leaves are the entries nothing follows, the newest first, so that the way that
-// was taken in the end comes first; main lines come before side lines.
+// leaves are the answers no later answer follows, the newest first, so that the way
+// that was taken in the end comes first; main lines come before side lines. What
+// stands after the last answer of a way was sent in no request.
 func (t *transcript) leaves() []*entry {
 	var out []*entry
-	for _, e := range t.entries {
-		if !t.hasChild[e] {
+	for i := len(t.entries) - 1; i >= 0; i-- {
+		e := t.entries[i]
+		answered := e.response != ""
+		if answered && !t.answerBelow[e] {
 			out = append(out, e)
+		}
+		if p := t.byUUID[e.parent]; p != nil && (answered || t.answerBelow[e]) {
+			t.answerBelow[p] = true
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *entry) int {

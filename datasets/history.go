@@ -136,7 +136,7 @@ func (q *requests) add(s Session) {
 		old := q.chains[at]
 		switch {
 		case extends(old, chain) && sameTools(q.sessions[at], s):
-			s.Line = q.sessions[at].Line
+			s.Line, s.Notes = q.sessions[at].Line, q.sessions[at].Notes
 			q.sessions[at], q.chains[at] = s, chain
 			return
 		case extends(chain, old) && sameTools(q.sessions[at], s):
