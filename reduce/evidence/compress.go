@@ -24,6 +24,8 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 		return form.View{}, turn.TooLarge
 	case !utf8.ValidString(text):
 		return form.View{}, turn.BadUnicode
+	case !reducible(k):
+		return form.View{}, turn.NoFormSmaller
 	}
 	var skip func(string) int
 	if k == kind.Search {
@@ -34,22 +36,25 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 	switch k {
 	case kind.Test:
 		s.judgeTests()
-		s.judge(set)
+	case kind.Build:
+		s.judgeBuild()
 	case kind.Search:
 		s.judgeSearch()
-		s.judge(set)
-		set.Context = 0
-	case kind.Log, kind.Build, kind.Stack, kind.Plain:
-		s.judge(set)
-	default:
-		return form.View{}, turn.NoFormSmaller
+		set.Context = 0 // hits are no neighbours of each other
+	case kind.Plain:
+		s.judgePlain()
 	}
+	s.judge(k, set)
 	s.surround(set.Context)
 	v := s.render()
+	gain := leastGain
+	if k == kind.Plain {
+		gain = plainGain
+	}
 	switch {
 	case v.Shown == v.Total || len(v.Head) >= len(text):
 		return form.View{}, turn.NoFormSmaller
-	case (len(text)-len(v.Head))*100 < leastGain*len(text):
+	case (len(text)-len(v.Head))*100 < gain*len(text):
 		return form.View{}, turn.LeastGain
 	case !s.holds(v.Head):
 		return form.View{}, turn.EvidenceLost
@@ -57,6 +62,15 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 		return form.View{}, turn.NoForcedFit
 	}
 	return v, ""
+}
+
+// reducible says that this package has rules for the kind.
+func reducible(k kind.Kind) bool {
+	switch k {
+	case kind.Log, kind.Search, kind.Test, kind.Build, kind.Stack, kind.Plain:
+		return true
+	}
+	return false
 }
 
 // Signals counts the source lines that name an error, a warning, a failure or a

@@ -1,6 +1,9 @@
 package evidence
 
-import "token-terminator/reduce/form"
+import (
+	"token-terminator/reduce/form"
+	"token-terminator/reduce/kind"
+)
 
 // How many lines of one shape are shown in full.
 const (
@@ -43,8 +46,10 @@ func (s *source) grouped() (order, begin []int32) {
 func (s *source) apart(i int) bool { return s.same[i] >= 0 || s.noise != nil && s.noise[i] }
 
 // judge marks every line that has to stay, by the rules all kinds share.
-func (s *source) judge(set form.Settings) {
-	s.mergeTemplates(false, false)
+func (s *source) judge(k kind.Kind, set form.Settings) {
+	if k != kind.Plain {
+		s.mergeTemplates()
+	}
 	order, begin := s.grouped()
 	for sh, n := range s.count {
 		if n > 0 {

@@ -14,7 +14,7 @@ const (
 func severity(s string, i, j int) uint8 {
 	b := severeWord(s[i:j])
 	if b == 0 {
-		return 0
+		return exitStatus(s, i, j)
 	}
 	if i > 0 && (s[i-1] == '/' || s[i-1] == '\\' && i > 1 && s[i-2] != ' ') {
 		return 0
@@ -29,6 +29,71 @@ func severity(s string, i, j int) uint8 {
 		return 0
 	}
 	return b
+}
+
+// exitStatus recognises "exit code 3", "exited with 137", "exit status 1",
+// "returncode=2" and "rc: 1": a word of leaving, then at most three words of filling,
+// then a number that is not zero.
+func exitStatus(s string, i, j int) uint8 {
+	switch s[i:j] {
+	case "exit", "exited", "Exit", "Exited", "exitcode", "exitCode", "ExitCode", "returncode", "rc", "status", "returned":
+	default:
+		return 0
+	}
+	word := s[i:j]
+	for end := min(len(s), j+28); j < end; j++ {
+		if class[s[j]] != isDigit {
+			continue
+		}
+		if class[s[j-1]]&inRun != 0 {
+			return 0
+		}
+		k := j
+		for k < len(s) && class[s[k]] == isDigit {
+			k++
+		}
+		n := integer(s, j, k)
+		between := s[i+len(word) : j]
+		switch {
+		case n == 0 || k-j > 5 || k < len(s) && (class[s[k]]&inRun != 0 || s[k] == '.' && k+1 < len(s) && class[s[k+1]] == isDigit):
+			return 0
+		case word == "status" || word == "returned":
+			// A status alone may be an HTTP status: only what stands right behind counts.
+			if len(between) > 2 || n < 400 && (n > 255 || n >= 100) {
+				return 0
+			}
+			return sevFailure
+		case fillers(between):
+			return sevFailure
+		}
+		return 0
+	}
+	return 0
+}
+
+// fillers says that a text between an exit word and its number holds nothing else
+// than the usual words.
+func fillers(t string) bool {
+	for i := 0; i < len(t); {
+		if class[t[i]]&inRun == 0 {
+			if t[i] == ';' || t[i] == '/' {
+				return false
+			}
+			i++
+			continue
+		}
+		j := i
+		for j < len(t) && class[t[j]]&inRun != 0 {
+			j++
+		}
+		switch t[i:j] {
+		case "with", "code", "Code", "status", "Status", "value", "non", "zero", "Error", "error", "is", "was":
+		default:
+			return false
+		}
+		i = j
+	}
+	return true
 }
 
 // zeroBefore says that "0 " or "no " stands before i.
@@ -81,6 +146,9 @@ func endsIn(w, term string) bool {
 
 // severeWord gives the severity bits of a word.
 func severeWord(w string) uint8 {
+	if w[0] >= 0xE2 {
+		return severeSign(w)
+	}
 	if len(w) > 2 && w[len(w)-1] == 's' && w[len(w)-2]|0x20 != 's' {
 		w = w[:len(w)-1]
 	}
@@ -153,6 +221,17 @@ func severeWord(w string) uint8 {
 		if endsIn(w, "oom") && len(w) == 3 {
 			return sevFailure
 		}
+	}
+	return 0
+}
+
+// severeSign knows the marks test runners and tools print for what went wrong.
+func severeSign(w string) uint8 {
+	switch w {
+	case "✕", "✗", "✘", "✖", "❌":
+		return sevFailure
+	case "⚠", "⚠\ufe0f":
+		return sevWarning
 	}
 	return 0
 }

@@ -36,8 +36,7 @@ func (s *source) judgeValues(order, begin []int32) {
 		if len(lines) < minColumn {
 			continue
 		}
-		at := s.first[lines[0]]
-		width := int(s.first[lines[0]+1] - at)
+		width := s.width(int(lines[0]))
 		for k := 0; k < width; k++ {
 			c.load(s, lines, k)
 			c.judge(s)

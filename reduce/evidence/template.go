@@ -19,8 +19,9 @@ type wordScan struct {
 }
 
 // mergeTemplates gives rare shapes that share a template one common shape. A
-// template needs more fixed words than masked ones unless loose allows as many.
-func (s *source) mergeTemplates(loose, severity bool) {
+// template needs more fixed words than masked ones. Severity lines keep the shapes
+// they have.
+func (s *source) mergeTemplates() {
 	order, begin := s.grouped()
 	w := wordScan{index: newTable(1024)}
 	var rare []int32
@@ -37,7 +38,7 @@ func (s *source) mergeTemplates(loose, severity bool) {
 			}
 			w.known[id] += n
 		}
-		if n <= rareLines && (severity || s.sev[lead] == 0) && !s.blank(int(lead)) {
+		if n <= rareLines && s.sev[lead] == 0 && !s.blank(int(lead)) {
 			rare = append(rare, int32(sh))
 		}
 	}
@@ -49,7 +50,7 @@ func (s *source) mergeTemplates(loose, severity bool) {
 	var lines, root []int32
 	template := make([]int32, len(rare))
 	for k, sh := range rare {
-		key, ok := w.template(s.line(int(order[begin[sh]])), limit, loose)
+		key, ok := w.template(s.line(int(order[begin[sh]])), limit)
 		template[k] = -1
 		if !ok {
 			continue
@@ -78,7 +79,7 @@ func (s *source) mergeTemplates(loose, severity bool) {
 // width gives the number of slots of a line.
 func (s *source) width(i int) int { return int(s.first[i+1] - s.first[i]) }
 
-// read collects the hashes of a line's words: runs of letters of two and more.
+// read collects the hashes of a line's words: runs of letters and underscores.
 func (w *wordScan) read(l string) {
 	w.words = w.words[:0]
 	for i := 0; i < len(l); {
@@ -91,7 +92,7 @@ func (w *wordScan) read(l string) {
 			flags |= class[l[j]]
 			j++
 		}
-		if flags&isDigit == 0 && j-i > 1 {
+		if flags&isDigit == 0 {
 			w.words = append(w.words, hash(l[i:j]))
 		}
 		i = j
@@ -100,7 +101,7 @@ func (w *wordScan) read(l string) {
 
 // template hashes a line with its values and its seldom words masked. ok says that
 // enough fixed words are left for the template to mean something.
-func (w *wordScan) template(l string, limit int32, loose bool) (key uint64, ok bool) {
+func (w *wordScan) template(l string, limit int32) (key uint64, ok bool) {
 	h := uint64(seed)
 	fixed, masked := 0, 0
 	for i := 0; i < len(l); {
@@ -116,7 +117,7 @@ func (w *wordScan) template(l string, limit int32, loose bool) (key uint64, ok b
 			case flags&isDigit != 0:
 				h = mix(h, mask)
 				masked += int((flags & isAlpha) / isAlpha)
-			case j-i > 1 && w.seldom(hash(l[i:j]), limit):
+			case w.seldom(hash(l[i:j]), limit):
 				h = mix(h, mask)
 				masked++
 			default:
@@ -132,9 +133,6 @@ func (w *wordScan) template(l string, limit int32, loose bool) (key uint64, ok b
 			h = mix(h, uint64(l[i]))
 			i++
 		}
-	}
-	if loose {
-		return h, masked > 0 && fixed >= 2
 	}
 	return h, masked > 0 && fixed >= 3 && fixed > masked
 }

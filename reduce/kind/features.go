@@ -7,8 +7,9 @@ import "strings"
 type features struct {
 	lines, hits, logs, frames, tests, builds, diffs, html  int
 	listing, code, numbered, metrics, testStrong, buildEnd int
-	columns, paths, commas                                 int
-	commaRows                                              int // lines with the first row's number of commas
+	columns, paths, commas, blames                         int
+	firstLog                                               bool // the first line is a log record
+	commaRows                                              int  // lines with the first row's number of commas
 }
 
 func look(lines []string) features {
@@ -54,7 +55,11 @@ func (f *features) line(l string) {
 	}
 	_, _, hit := Hit(l)
 	count(&f.hits, hit)
-	count(&f.logs, logLine(t))
+	blame := blameLine(l)
+	record := !blame && logLine(t)
+	count(&f.logs, record)
+	count(&f.blames, blame)
+	f.firstLog = f.firstLog || f.lines == 1 && record
 	count(&f.frames, Frame(l))
 	weak, strong := testLine(l, t)
 	count(&f.tests, weak || strong)
@@ -63,7 +68,7 @@ func (f *features) line(l string) {
 	count(&f.diffs, strings.HasPrefix(l, "@@ -") || strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "--- a/"))
 	count(&f.html, len(t) > 2 && t[0] == '<' && strings.IndexByte(t, '>') > 0)
 	count(&f.listing, listingLine(l))
-	count(&f.code, codeLine(t, indent))
+	count(&f.code, blame || codeLine(t, indent))
 	count(&f.numbered, numberedLine(t))
 	count(&f.metrics, strings.HasPrefix(t, "# HELP ") || strings.HasPrefix(t, "# TYPE "))
 	count(&f.columns, strings.Contains(t, "   "))
@@ -79,7 +84,7 @@ func (f *features) line(l string) {
 func (f features) clear(hint Kind) Kind {
 	n := max(f.lines, 1)
 	switch {
-	case f.diffs >= 3 && f.diffs*20 >= n && hint != Log:
+	case f.diffs >= 3 && f.diffs*20 >= n && hint != Log && !f.firstLog:
 		return Diff
 	case f.metrics*10 > n:
 		return Metrics
@@ -89,6 +94,8 @@ func (f features) clear(hint Kind) Kind {
 		return Search
 	case f.frames*3 >= n && f.logs*4 < n && hint != Search:
 		return Stack
+	case f.blames*2 > n:
+		return Code
 	case f.numbered*10 >= n*9 && n > 4:
 		return Read
 	case f.listing*2 > n:
@@ -116,9 +123,9 @@ func (f features) likely(hint Kind) Kind {
 	switch {
 	case f.testStrong >= 2 || f.tests*3 > n:
 		return Test
-	case f.builds*4 > n:
+	case f.builds*5 >= n:
 		return Build
-	case f.logs*4 >= n:
+	case f.logs*4 >= n || f.firstLog && f.logs >= 3 && f.logs*50 >= n:
 		return Log
 	case f.hits*2 >= n:
 		return Search

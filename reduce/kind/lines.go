@@ -69,12 +69,16 @@ var levels = [...]string{"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL", "NO
 
 // logLine says that a line without its indent starts like a log record.
 func logLine(t string) bool {
-	head := t[:min(len(t), 64)]
+	if t[0] == '{' {
+		return jsonRecord(t)
+	}
+	head := t[:min(len(t), 120)]
 	for i := 0; i+5 <= len(head); i++ {
 		if digit(head[i]) && digit(head[i+1]) && head[i+2] == ':' && digit(head[i+3]) && digit(head[i+4]) && (i == 0 || !digit(head[i-1])) {
-			return true
+			return i < 60 || i+8 <= len(head) && head[i+5] == ':' && digit(head[i+6])
 		}
 	}
+	head = head[:min(len(head), 64)]
 	for _, w := range levels {
 		if i := strings.Index(head, w); i >= 0 {
 			before := i == 0 || strings.IndexByte("[ =|:<(\"\t", head[i-1]) >= 0
@@ -86,6 +90,19 @@ func logLine(t string) bool {
 		}
 	}
 	return strings.HasPrefix(t, "ts=") || strings.HasPrefix(t, "time=") || strings.HasPrefix(t, "level=") || epoch(t)
+}
+
+// jsonRecord says that a line is a log record in JSON.
+func jsonRecord(t string) bool {
+	if !strings.HasPrefix(t, `{"`) {
+		return false
+	}
+	for _, key := range [...]string{`"level":`, `"msg":`, `"message":`, `"time":`, `"timestamp":`, `"ts":`, `"severity":`, `"@timestamp":`} {
+		if strings.Contains(t, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // epoch says that the line starts with seconds or milliseconds since 1970.
@@ -219,4 +236,19 @@ func numberedLine(t string) bool {
 		i++
 	}
 	return i > 0 && i < 8 && i < len(t) && (t[i] == '\t' || strings.HasPrefix(t[i:], "→"))
+}
+
+// blameLine recognises a line of git blame: a hash, then "(name date line)".
+func blameLine(l string) bool {
+	l = strings.TrimPrefix(l, "^")
+	i := 0
+	for i < len(l) && (digit(l[i]) || l[i] >= 'a' && l[i] <= 'f') {
+		i++
+	}
+	if i < 7 || i > 40 || i == len(l) || l[i] != ' ' {
+		return false
+	}
+	open := strings.IndexByte(l, '(')
+	end := strings.IndexByte(l, ')')
+	return open > 0 && end > open+16 && digit(l[end-1])
 }
