@@ -279,7 +279,7 @@ func (s *search) choose(limit int) []int {
 	covered := make([]bool, len(s.lines))
 	var chosen []int
 	for len(chosen) < limit {
-		best, value := -1, 0
+		best, value := -1, s.o.MinBaseTokens-1
 		for c, runs := range alone {
 			if v := s.adds(runs, covered); v > value {
 				best, value = c, v

@@ -44,7 +44,7 @@ func TestProposeRoundTripsRandomTexts(t *testing.T) {
 			bases = append(bases, delta.Base{Label: fmt.Sprintf("result %d (Tool f%d)", i, i), Text: randomText(r, bases)})
 		}
 		text := randomText(r, bases)
-		roundTrip(t, text, delta.Options{MinRunTokens: 1, MinRunLines: 1 + r.IntN(3), ShiftIDs: r.IntN(2) == 0}, bases...)
+		roundTrip(t, text, delta.Options{MinBaseTokens: 1, MinRunTokens: 1, MinRunLines: 1 + r.IntN(3), ShiftIDs: r.IntN(2) == 0}, bases...)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -151,7 +151,7 @@ func TestProposeWordsItsNotes(t *testing.T) {
 		"the end of a numbered listing is its last lines": {
 			base: view, text: "other text\n(850 more lines below)\nbash-$ and a prompt of several words in it\n",
 			want: "other text\n[same as last 2 lines of result 1 (Read main.go)]\n",
-			o:    delta.Options{MinRunLines: 1, MinRunTokens: 1},
+			o:    delta.Options{MinRunLines: 1, MinRunTokens: 1, MinBaseTokens: 1},
 		},
 		"CRLF instead of LF is stated (B21)": {
 			base: plain, text: block(0, 40, "", "\r\n"),

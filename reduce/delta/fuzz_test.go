@@ -23,7 +23,7 @@ func FuzzProposeExpandsToTheOldText(f *testing.F) {
 		ix.Add(delta.Base{Label: "call 2 (two) content", Text: two})
 		ix.Add(delta.Base{Label: "result 3", Text: one + two})
 		for _, x := range []string{text, one + text, text + two, two + text + one} {
-			r, ok := ix.Propose(x, delta.Options{MinRunLines: 1, MinRunTokens: 1, ShiftIDs: ids})
+			r, ok := ix.Propose(x, delta.Options{MinRunLines: 1, MinRunTokens: 1, MinBaseTokens: 1, ShiftIDs: ids})
 			if !ok {
 				continue
 			}

@@ -19,6 +19,9 @@ type Options struct {
 	// MinRunTokens is what a run must save beyond its note; half as much again when
 	// it does not go on in the base of the run before.
 	MinRunTokens int
+	// MinBaseTokens is what every base must save: it has to stay visible as long as
+	// the delta does.
+	MinBaseTokens int
 	// ShiftIDs lets lines match whose bracketed ids all differ by one number.
 	ShiftIDs bool
 	// Count gives the tokens of a text; nil means an estimate.
@@ -28,10 +31,11 @@ type Options struct {
 // Defaults. Recorded sessions save the same within a few tenths of a percent for
 // 2 to 4 lines and 4 to 24 tokens; reads, meant for editing, are cut up less.
 const (
-	DefaultMinRunLines  = 3
-	DefaultMinRunTokens = 16
-	ReadMinRunLines     = 8
-	ReadMinRunTokens    = 40
+	DefaultMinRunLines   = 3
+	DefaultMinRunTokens  = 16
+	ReadMinRunLines      = 8
+	ReadMinRunTokens     = 40
+	DefaultMinBaseTokens = 48
 )
 
 func (o Options) withDefaults() Options {
@@ -47,6 +51,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MinRunTokens <= 0 {
 		o.MinRunTokens = tokens
+	}
+	if o.MinBaseTokens <= 0 {
+		o.MinBaseTokens = DefaultMinBaseTokens
 	}
 	if o.Count == nil {
 		o.Count = estimate
