@@ -153,13 +153,13 @@ func (s *Session) AddReason(r turn.Reason) {
 	s.Reasons[string(r)]++
 }
 
-// AddTurn counts one turn: its input tokens as recorded and as sent, and the time
-// it took in ms.
+// AddTurn books one turn: its input tokens as recorded and as sent, and the time it
+// took in ms. Turns becomes at least the number of turns booked.
 func (s *Session) AddTurn(raw, final int, ms float64) {
-	s.Turns++
 	s.Tokens.Raw += raw
 	s.Tokens.Final += final
 	s.latencies = append(s.latencies, ms)
+	s.Turns = max(s.Turns, len(s.latencies))
 }
 
 // Finish computes what follows from the other figures: saved tokens, percentages,
