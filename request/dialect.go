@@ -4,14 +4,14 @@ import "token-terminator/turn"
 
 // evidence is what a scan saw that tells the dialects apart.
 type evidence struct {
-	messages    bool // "messages" is there and not null
-	oddMessages bool // "messages" is neither a list nor null
-	input       bool // "input" is a string or a list
-	stateful    string
-	chat        bool // only chat.completions has this: tool messages, tool_calls, system messages, wrapped tools
-	anthropic   bool // only the Messages API has this: tool_use and tool_result blocks, top-level system, input_schema
-	thinking    bool // the Messages API has this, and some chat hosts copy it
-	offset      int
+	messages    bool   // "messages" is there and not null
+	oddMessages bool   // "messages" is neither a list nor null
+	input       bool   // "input" is a string or a list
+	stateful    string // the key that refers to history at the provider
+	chat        bool   // only chat.completions has this: tool messages, tool_calls, system messages, wrapped tools
+	anthropic   bool   // only the Messages API has this: tool_use and tool_result blocks, top-level system, input_schema
+	likely      bool   // the Messages API has this, and some chat hosts copy it
+	offset      int    // of "messages" when it is odd
 }
 
 // topLevel notes a top-level key; first is the first byte of its value.
@@ -48,8 +48,8 @@ func (e *evidence) part(kind string) {
 	switch kind {
 	case "tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "mcp_tool_result", "web_search_tool_result":
 		e.anthropic = true
-	case "thinking", "redacted_thinking":
-		e.thinking = true
+	case "thinking", "redacted_thinking", "image", "document":
+		e.likely = true
 	}
 }
 
@@ -59,7 +59,7 @@ func (e *evidence) judge(d *Doc) (turn.Reason, string) {
 	switch {
 	case e.input && !e.messages:
 		d.Dialect = Responses
-	case e.anthropic && !e.chat, e.thinking && !e.chat:
+	case (e.anthropic || e.likely) && !e.chat:
 		d.Dialect = Anthropic
 	}
 	switch {

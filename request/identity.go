@@ -83,48 +83,56 @@ func withoutMarks(object []byte, replace func(s *strictjson.Scanner, name string
 // plainContent writes a content list without cache marks, or the string of its
 // only part when that is a text part with nothing else in it.
 func plainContent(s *strictjson.Scanner) ([]byte, error) {
-	out, only, n := []byte{'['}, []byte(nil), 0
+	out, only := []byte{'['}, []byte(nil)
 	err := s.Array(func(i int) error {
 		start := s.Pos
 		if err := s.Skip(); err != nil {
 			return err
 		}
-		part := s.Data[start:s.Pos]
+		part, text := s.Data[start:s.Pos], []byte(nil)
 		if part[0] == '{' {
-			var members int
-			var text []byte
-			plain, err := withoutMarks(part, func(p *strictjson.Scanner, name string) ([]byte, error) {
-				at := p.Pos
-				if err := p.Skip(); err != nil {
-					return nil, err
-				}
-				value := p.Data[at:p.Pos]
-				switch {
-				case name == "cache_control":
-				case name == "text" && value[0] == '"':
-					text, members = value, members+1
-				case name == "type" && string(value) == `"text"`:
-					members++
-				default:
-					members += 3
-				}
-				return value, nil
-			})
-			if err != nil {
+			var err error
+			if part, text, err = plainPart(part); err != nil {
 				return err
 			}
-			if part = plain; members == 2 {
-				only = text
-			}
 		}
-		if n++; n > 1 {
+		if only = nil; i == 0 {
+			only = text
+		} else {
 			out = append(out, ',')
 		}
 		out = append(out, part...)
 		return nil
 	})
-	if n == 1 && only != nil {
+	if only != nil {
 		return only, err
 	}
 	return append(out, ']'), err
+}
+
+// plainPart writes a part without its cache mark. text is its string when it is
+// a text part with nothing else in it, else nil.
+func plainPart(part []byte) (plain, text []byte, err error) {
+	members, typed := 0, false
+	plain, err = withoutMarks(part, func(s *strictjson.Scanner, name string) ([]byte, error) {
+		at := s.Pos
+		if err := s.Skip(); err != nil {
+			return nil, err
+		}
+		value := s.Data[at:s.Pos]
+		switch {
+		case name == "cache_control":
+			return value, nil
+		case name == "text" && value[0] == '"':
+			text = value
+		case name == "type":
+			typed = string(value) == `"text"`
+		}
+		members++
+		return value, nil
+	})
+	if members != 2 || !typed {
+		text = nil
+	}
+	return plain, text, err
 }

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"slices"
 	"strconv"
 
 	"token-terminator/internal/strictjson"
@@ -143,6 +144,7 @@ func (p *parser) calls(m *Message) (known bool, err error) {
 		return false, p.Strict()
 	}
 	known = true
+	m.Calls = slices.DeleteFunc(m.Calls, func(c Call) bool { return !c.Legacy }) // of a repeated key
 	err = p.Array(func(i int) error {
 		c, ok, err := p.call("/tool_calls/" + strconv.Itoa(i))
 		known = known && ok

@@ -65,20 +65,20 @@ func (d *Doc) Check() error {
 	for i := range d.Messages {
 		m := &d.Messages[i]
 		if !knownRole(m.Role) {
-			return d.broken(turn.UnknownShape, i, "the role %.40q is none of system, developer, user, assistant, tool and function", m.Role)
+			return d.broken(turn.UnknownShape, i, "the role %.40q is unknown; send system, developer, user, assistant or tool", m.Role)
 		}
 		if m.Role == "tool" || m.Role == "function" {
 			if !started {
-				return d.broken(turn.RoleOrder, i, "a %s message stands first; a result must follow the assistant message that called", m.Role)
+				return d.broken(turn.RoleOrder, i, "a %s message stands first; send it after the assistant message that called", m.Role)
 			}
 			if caller < 0 || d.answers[i].message != caller {
-				return d.broken(turn.PairingBroken, i, "the result answers no open call of the assistant message before it")
+				return d.broken(turn.PairingBroken, i, "the result answers no open call of the assistant message before it; send each result once, directly after its call")
 			}
 			open--
 			continue
 		}
 		if open > 0 {
-			return d.broken(turn.PairingBroken, caller, "%d calls have no result before message %d", open, i)
+			return d.broken(turn.PairingBroken, caller, "no result for %d of its calls before message %d; send every result directly after the call", open, i)
 		}
 		started = started || m.Role == "user" || m.Role == "assistant"
 		caller = -1
@@ -87,7 +87,7 @@ func (d *Doc) Check() error {
 		}
 	}
 	if open > 0 {
-		return d.broken(turn.PairingBroken, caller, "%d calls have no result at the end of the request", open)
+		return d.broken(turn.PairingBroken, caller, "no result for %d of its calls at the end of the request; send every result directly after the call", open)
 	}
 	return nil
 }

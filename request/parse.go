@@ -71,7 +71,7 @@ func (p *parser) member(name string, key strictjson.Str) (err error) {
 	case "messages":
 		p.seen.messages = present
 		if first != '[' {
-			p.seen.oddMessages = present
+			p.seen.oddMessages, p.seen.offset = present, start
 			err = p.Skip()
 			break
 		}

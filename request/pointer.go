@@ -1,7 +1,9 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,10 +69,10 @@ func (d *Doc) At(pointer string) (message int, text Text, err error) {
 		return 0, Text{}, fmt.Errorf("find string %.120q: no such message: %w", pointer, ErrNoString)
 	}
 	block := joinPointer(tokens[2:]...)
-	for _, t := range d.Messages[i].Texts {
-		if t.Block == block {
-			return i, t, nil
-		}
+	texts := d.Messages[i].Texts
+	k, found := slices.BinarySearchFunc(texts, block, func(t Text, block string) int { return byPart(t.Block, block) })
+	if found && texts[k].Block == block {
+		return i, texts[k], nil
 	}
 	for _, c := range d.Messages[i].Calls {
 		if c.Args.Block == block && block != "" {
@@ -78,4 +80,11 @@ func (d *Doc) At(pointer string) (message int, text Text, err error) {
 		}
 	}
 	return 0, Text{}, fmt.Errorf("find string %.120q: %w", pointer, ErrNoString)
+}
+
+// byPart orders the blocks of a message's texts: /content/2/text before
+// /content/10/text. Only blocks of equal length can be compared as strings, and
+// part indexes have no leading zeros.
+func byPart(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }

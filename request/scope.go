@@ -57,10 +57,11 @@ func (t *Truth) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Label is a word of the host. Set is false when the field is absent or null;
-// Text of a value that is no string is its JSON, which is never a word we know.
+// Label is a word of the host. Set is false when the field is absent or null. A
+// value that is no string is Odd and has no Text: it is no word anyone knows.
 type Label struct {
 	Set  bool
+	Odd  bool
 	Text string
 }
 
@@ -72,8 +73,11 @@ func (l Label) IsZero() bool { return !l.Set }
 
 // MarshalJSON implements json.Marshaler.
 func (l Label) MarshalJSON() ([]byte, error) {
-	if !l.Set {
+	switch {
+	case !l.Set:
 		return []byte("null"), nil
+	case l.Odd:
+		return []byte("false"), nil
 	}
 	return EscapeString(nil, l.Text), nil
 }
@@ -89,7 +93,7 @@ func (l *Label) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &l.Text)
 	}
-	l.Text = string(data)
+	l.Odd = true
 	return nil
 }
 

@@ -168,7 +168,11 @@ func WithTool(raw []byte, tool []byte) ([]byte, error) {
 	if err != nil {
 		return nil, scanError(raw, err)
 	}
-	out := make([]byte, 0, len(raw)+len(place.before)+len(tool)+len(place.after))
+	size := len(raw) + len(place.before) + len(tool) + len(place.after)
+	if size > MaxBytes {
+		return nil, refuse(raw, turn.TooLarge, place.at, "%d bytes with the tool, at most %d are read; send a shorter history", size, MaxBytes)
+	}
+	out := make([]byte, 0, size)
 	out = append(out, raw[:place.at]...)
 	out = append(out, place.before...)
 	out = append(out, tool...)

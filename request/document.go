@@ -46,7 +46,7 @@ type Message struct {
 	Role   string      // "" when it is missing or no string
 	Name   string      // "name", the tool's name on some tool messages
 	CallID string      // tool_call_id of a tool message
-	Calls  []Call      // tool_calls in order, then the legacy function_call
+	Calls  []Call      // tool_calls and the legacy function_call, in the order they stand
 	Texts  []Text      // strings at /content or /content/<i>/text, in order; empty for null
 	Mixed  bool        // content has a part that is not text
 	Locked turn.Reason // "" or why no string of it may be edited
