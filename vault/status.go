@@ -113,7 +113,7 @@ func (v *Vault) each(ctx context.Context, op, query string, row func(scan func(.
 }
 
 func (v *Vault) verifyFile(ctx context.Context, r *Report) error {
-	return v.each(ctx, "check file", `PRAGMA quick_check(20)`, func(scan func(...any) error) error {
+	return v.each(ctx, "check file", `PRAGMA integrity_check(20)`, func(scan func(...any) error) error {
 		var line string
 		if err := scan(&line); err != nil || line == "ok" {
 			return err

@@ -35,6 +35,7 @@ type Vault struct {
 	readers   *sql.DB
 	verified  *digestSet // read back and found equal in this process
 	closed    atomic.Bool
+	done      chan struct{} // closed by Close
 }
 
 // Open opens the vault in folder dir. The folder (0700), the file and the marker key
@@ -53,7 +54,8 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	if err != nil {
 		return nil, fmt.Errorf("resolve vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1), verified: newDigestSet(verifiedEntries)}
+	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1),
+		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
 	v.views = views{v}
 	if err := v.hook("before open"); err != nil {
 		return nil, err
@@ -144,6 +146,7 @@ func (v *Vault) Close() error {
 	if v.closed.Swap(true) {
 		return nil
 	}
+	close(v.done)
 	<-v.turnstile // never given back: nobody writes again
 	return v.release()
 }
@@ -178,6 +181,9 @@ func (v *Vault) explain(op string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if v.closed.Load() {
+		return fmt.Errorf("%s: %w", op, ErrClosed)
+	}
 	if explained := sqlitefile.Explain(op, v.path, err); explained != err {
 		return explained
 	}
@@ -197,10 +203,12 @@ func (v *Vault) enter(ctx context.Context) error {
 	}
 	select {
 	case <-v.turnstile:
+		return nil
+	case <-v.done:
+		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return nil
 }
 
 func (v *Vault) leave() { v.turnstile <- struct{}{} }
