@@ -4,10 +4,10 @@ import "slices"
 
 // search holds one text while runs for it are looked for.
 type search struct {
-	ix     *Index
-	text   string
-	o      Options
-	lines  []line
+	ix   *Index
+	text string
+	o    Options
+	pieces
 	hashes []uint64
 	heads  []int32 // newest posting of each line, -1 none
 	sum    []int32 // estimated tokens of all lines before i; 0 for lines of no base
@@ -24,12 +24,15 @@ const (
 )
 
 func newSearch(ix *Index, text string, o Options) *search {
-	s := &search{ix: ix, text: text, o: o, lines: splitLines(text)}
+	s := &search{ix: ix, text: text, o: o, pieces: cut(text)}
+	if s.unit != byLine {
+		s.o.MinRunLines = 1
+	}
 	s.hashes = make([]uint64, len(s.lines))
 	s.heads = make([]int32, len(s.lines))
 	s.sum = make([]int32, len(s.lines)+1)
 	for i, l := range s.lines {
-		s.hashes[i] = hashLine(ix.seed, text, l)
+		s.hashes[i] = hashLine(ix.seed, text, l) + uint64(s.unit)
 		s.heads[i] = ix.lines.find(s.hashes[i])
 		s.sum[i+1] = s.sum[i]
 		if s.heads[i] >= 0 {
@@ -44,7 +47,8 @@ func (s *search) weight(from, to int32) int { return int(s.sum[to] - s.sum[from]
 
 // usable says whether a base may be leaned on under the options.
 func (s *search) usable(base int32) bool {
-	return s.o.SamePathOnly == "" || s.ix.bases[base].Path == s.o.SamePathOnly
+	b := s.ix.bases[base]
+	return b.unit == s.unit && b.sep == s.sep && (s.o.SamePathOnly == "" || b.Path == s.o.SamePathOnly)
 }
 
 // each calls f for the newest bases that hold line i, with the first place.

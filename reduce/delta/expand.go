@@ -30,6 +30,16 @@ func expand(text string, bases []*indexed) (string, error) {
 	for _, b := range bases {
 		x.labels = append(x.labels, b.Label, b.short)
 	}
+	if p, ok := memberSpans(text); ok {
+		found, err := x.members(text, p)
+		if err != nil {
+			return "", fmt.Errorf("expand delta: %w", err)
+		}
+		if found {
+			return x.out.String(), nil
+		}
+		x.out.Reset()
+	}
 	for at := 0; at < len(text); {
 		end, next := len(text), len(text)
 		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
@@ -60,7 +70,12 @@ func (x *expander) line(content string) error {
 		x.out.WriteString(content)
 		return nil
 	}
-	n, label, ok := parseNote(content, x.labels)
+	return x.note(content, byLine)
+}
+
+// note writes what a note about units u stands for.
+func (x *expander) note(content string, u unit) error {
+	n, label, ok := parseNote(content, x.labels, u)
 	if !ok {
 		return fmt.Errorf("%w: unknown base or wording", ErrBadNote)
 	}
@@ -76,8 +91,11 @@ func (x *expander) line(content string) error {
 		return nil
 	}
 	if b.lines == nil {
-		b.lines = splitLines(b.Text)
+		b.pieces = cut(b.Text)
 		b.number()
+	}
+	if b.unit != u {
+		return fmt.Errorf("%w: the base has no %ss", ErrBadNote, unitNames[u])
 	}
 	from := n.from - 1
 	switch n.place {
@@ -88,7 +106,11 @@ func (x *expander) line(content string) error {
 	}
 	to := from + n.to - n.from + 1
 	if from < 0 || to > len(b.lines) {
-		return fmt.Errorf("%w: the base has %d lines", ErrBadNote, len(b.lines))
+		return fmt.Errorf("%w: the base has %d %ss", ErrBadNote, len(b.lines), unitNames[u])
+	}
+	if u != byLine {
+		x.out.WriteString(b.Text[b.lines[from].start:b.lines[to-1].end])
+		return nil
 	}
 	return x.render(n, b.Text, b.lines[from:to])
 }

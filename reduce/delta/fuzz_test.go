@@ -16,6 +16,7 @@ func FuzzProposeExpandsToTheOldText(f *testing.F) {
 	f.Add("1|"+strings.ReplaceAll(code, "\n", "\n2|"), code, "7:x\r\n8:x\r\n"+code, true)
 	f.Add("     1→one\n     2→two\n     3→three\n", "one\ntwo\nthree\n", "     9→one\n    10→two\n    11→three\n", true)
 	f.Add("\t[12] link 'Home'\n\t[13] link 'x'\n", "[same as lines 1-2 of b]\n", "\t[22] link 'Home'\n\t[23] link 'x'", true)
+	f.Add(booking("A1", "open"), array(0, 4), booking("A1", "closed"), false)
 	f.Add("a\r\nb\r\nc\r\n", "a\nb\nc", "a\nb\r\nc\n\r", false)
 	f.Fuzz(func(t *testing.T, one, two, text string, ids bool) {
 		ix := delta.NewIndex()
@@ -46,6 +47,7 @@ func FuzzExpandNeverPanics(f *testing.F) {
 		"[same as b (x)]", "[same as lines 1-4 of b (x), numbers -3, ids -9, LF]\nx", "[same last 2 lines]", "[same as last line of b]",
 		"[same as numbered lines 1-2 of b, numbered from \"  99|\", CRLF]\n[same line 4]", "[same as lines 9-2 of b]", "[same as lines 1-99999999999 of b]",
 		"[same as line 1 of b, numbered from \"\"]", "[same ]", "[same as ]", "no note", "[same as numbered line 0 of b, numbers +999999999]",
+		`["[same as items 1-2 of b (x)]", 1]`, `{"[same key 1]": 0}`, `{"[same as key 1 of b]": "\ud800"}`, `["[same \`, `["[same as items 1-2 of b"`,
 	} {
 		f.Add(text, base)
 	}

@@ -27,8 +27,8 @@ const (
 // indexed is a Base with its lines.
 type indexed struct {
 	Base
+	pieces          // no lines for texts too short or too long to lean on
 	short  string   // label after the first mention
-	lines  []line   // nil for texts too short or too long to lean on
 	hashes []uint64 // of lines
 	again  []int32  // next line with the same hash, -1 none
 
@@ -134,13 +134,13 @@ func (ix *Index) Add(b Base) {
 		return
 	}
 	ix.post(&ix.whole, ix.hashWhole(b.Text), id, 0, nil)
-	in.lines = splitLines(b.Text)
+	in.pieces = cut(b.Text)
 	in.number()
 	in.hashes = make([]uint64, len(in.lines))
 	in.again = make([]int32, len(in.lines))
 	for i, l := range in.lines {
 		in.again[i] = -1
-		in.hashes[i] = hashLine(ix.seed, b.Text, l)
+		in.hashes[i] = hashLine(ix.seed, b.Text, l) + uint64(in.unit)
 		ix.post(&ix.lines, in.hashes[i], id, int32(i), in.again)
 	}
 }

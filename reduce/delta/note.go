@@ -16,6 +16,7 @@ type note struct {
 	label    string // "" means the base of the note before
 	from, to int    // positions from 1, or shown line numbers, both included; last: 1 to count
 	place    place
+	unit     unit
 	change   change
 	sample   string // prefix of the first line in number mode
 }
@@ -54,23 +55,24 @@ func (n note) String() string {
 }
 
 func (n note) writeRange(b *strings.Builder) {
+	name := unitNames[n.unit]
 	switch n.place {
 	case shown:
 		b.WriteString("numbered ")
 	case fromTheEnd:
 		b.WriteString("last ")
 		if n.to > 1 {
-			b.WriteString(strconv.Itoa(n.to) + " lines")
+			b.WriteString(strconv.Itoa(n.to) + " " + name + "s")
 		} else {
-			b.WriteString("line")
+			b.WriteString(name)
 		}
 		return
 	}
 	if n.to == n.from {
-		b.WriteString("line " + strconv.Itoa(n.from))
+		b.WriteString(name + " " + strconv.Itoa(n.from))
 		return
 	}
-	b.WriteString("lines " + strconv.Itoa(n.from) + "-" + strconv.Itoa(n.to))
+	b.WriteString(name + "s " + strconv.Itoa(n.from) + "-" + strconv.Itoa(n.to))
 }
 
 func (n note) writeChange(b *strings.Builder) {
@@ -101,15 +103,15 @@ func signed(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// parseNote reads a note; labels are the names it may use, and index says which
-// one it did (-1: none, the base of the note before).
-func parseNote(content string, labels []string) (n note, index int, ok bool) {
+// parseNote reads a note about units u; labels are the names it may use, and index
+// says which one it did (-1: none, the base of the note before).
+func parseNote(content string, labels []string, u unit) (n note, index int, ok bool) {
 	if !looksLikeNote(content) {
 		return note{}, -1, false
 	}
 	rest := content[len(noteOpen) : len(content)-len(noteClose)]
 	rest, named := strings.CutPrefix(rest, "as ")
-	if n, tail, ok := parseRange(rest); ok {
+	if n, tail, ok := parseRange(rest, unitNames[u]); ok {
 		if !named {
 			return n, -1, n.parseChange(tail)
 		}
@@ -124,36 +126,36 @@ func parseNote(content string, labels []string) (n note, index int, ok bool) {
 		}
 	}
 	for i, label := range labels {
-		if named && rest == label && label != "" {
+		if named && rest == label && label != "" && u == byLine {
 			return note{whole: true, label: label}, i, true
 		}
 	}
 	return note{}, -1, false
 }
 
-// parseRange reads "[numbered ]line A", "[numbered ]lines A-B", "last line" or
-// "last N lines".
-func parseRange(s string) (n note, tail string, ok bool) {
+// parseRange reads, for name "line", "[numbered ]line A", "[numbered ]lines A-B",
+// "last line" or "last N lines".
+func parseRange(s, name string) (n note, tail string, ok bool) {
 	if rest, last := strings.CutPrefix(s, "last "); last {
 		n.place, n.from, n.to = fromTheEnd, 1, 1
-		if tail, ok = strings.CutPrefix(rest, "line"); ok {
+		if tail, ok = strings.CutPrefix(rest, name); ok {
 			return n, tail, true
 		}
 		if n.to, rest, ok = cutNumber(rest); !ok || n.to < 2 {
 			return n, s, false
 		}
-		tail, ok = strings.CutPrefix(rest, " lines")
+		tail, ok = strings.CutPrefix(rest, " "+name+"s")
 		return n, tail, ok
 	}
 	if rest, byNumber := strings.CutPrefix(s, "numbered "); byNumber {
 		n.place, s = shown, rest
 	}
-	if rest, one := strings.CutPrefix(s, "line "); one {
+	if rest, one := strings.CutPrefix(s, name+" "); one {
 		n.from, tail, ok = cutNumber(rest)
 		n.to = n.from
 		return n, tail, ok
 	}
-	if s, ok = strings.CutPrefix(s, "lines "); !ok {
+	if s, ok = strings.CutPrefix(s, name+"s "); !ok {
 		return n, s, false
 	}
 	if n.from, s, ok = cutNumber(s); !ok {

@@ -14,7 +14,7 @@ type Options struct {
 	// them: the rule for reads. A byte-identical text may stand anywhere.
 	SamePathOnly string
 	// MinRunLines is the least lines of a run; except for reads, fewer are taken when
-	// they save twice as much.
+	// they save twice as much. Members of a JSON text are runs from one on.
 	MinRunLines int
 	// MinRunTokens is what a run must save beyond its note; half as much again when
 	// it does not go on in the base of the run before.
@@ -67,7 +67,7 @@ type Result struct {
 	Whole bool  // the text is byte-identical to one base: a reference
 	Bases []int // numbers in the order of adding; notes name them first in this order
 	Runs  int   // notes in Text
-	Lines int   // lines that stand under notes
+	Lines int   // lines, or members of a JSON text, that stand under notes
 }
 
 // Propose shows text through the bases added so far. ok is false when no form is
@@ -109,6 +109,9 @@ func (ix *Index) holds(r Result, text string) bool {
 // write renders the text with notes for runs. false: a literal line looks like a
 // note, or no run pays.
 func (s *search) write(runs []run) (Result, bool) {
+	if s.unit != byLine {
+		return s.writeMembers(runs)
+	}
 	w := writer{search: s, named: make([]bool, len(s.cands)), last: -1}
 	for _, r := range runs {
 		for _, part := range s.parts(r) {
@@ -146,6 +149,12 @@ func (w *writer) run(r run) bool {
 	w.out.WriteString(n.String())
 	w.at = r.at + r.n
 	w.out.WriteString(w.ending(w.at - 1))
+	w.use(r)
+	return true
+}
+
+// use notes that a note for r was written.
+func (w *writer) use(r run) {
 	if !w.named[r.base] {
 		w.named[r.base] = true
 		w.result.Bases = append(w.result.Bases, int(w.cands[r.base]))
@@ -153,13 +162,12 @@ func (w *writer) run(r run) bool {
 	w.last = r.base
 	w.result.Runs++
 	w.result.Lines += int(r.n)
-	return true
 }
 
 // note words one run. false: nobody could find its place in the base.
 func (w *writer) note(r run) (note, bool) {
 	b := w.ix.bases[w.cands[r.base]]
-	n := note{from: int(r.from) + 1, to: int(r.from + r.n), change: r.change}
+	n := note{from: int(r.from) + 1, to: int(r.from + r.n), unit: b.unit, change: r.change}
 	if r.base != w.last {
 		n.label = b.Label
 		if w.named[r.base] && !w.ambiguous(r.base) {
