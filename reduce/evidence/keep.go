@@ -11,7 +11,6 @@ const (
 	severeRepeats  = 40 // severity lines of one shape with different values
 	sameRepeats    = 3  // severity lines of one shape that are equal byte for byte
 	severeContext  = 4  // severity lines of one shape that get neighbours
-	sampledEnd     = 1  // ordinary lines of a shape shown from its end
 	sampledHead    = 2  // ordinary lines of a shape shown from its start
 	longShapeLines = 8  // a shape seen at least so often also shows its end
 )
@@ -53,14 +52,14 @@ func (s *source) judge(k kind.Kind, set form.Settings) {
 	order, begin := s.grouped()
 	for sh, n := range s.count {
 		if n > 0 {
-			s.judgeShape(order[begin[sh]:begin[sh+1]], int(n))
+			s.judgeShape(order[begin[sh]:begin[sh+1]], int(n), set.Tight)
 		}
 	}
 	s.judgeValues(order, begin)
 	s.edges(set)
 }
 
-func (s *source) judgeShape(lines []int32, n int) {
+func (s *source) judgeShape(lines []int32, n int, tight bool) {
 	blank := s.blank(int(lines[0]))
 	switch {
 	case n <= rareLines && !blank:
@@ -73,7 +72,11 @@ func (s *source) judgeShape(lines []int32, n int) {
 	case s.sev[lines[0]] != 0:
 		s.severeShape(lines)
 	case !blank:
-		for i := 0; i < sampledHead; i++ {
+		s.mark(int(lines[0]), sampled)
+		if tight {
+			return
+		}
+		for i := 1; i < sampledHead; i++ {
 			s.mark(int(lines[i]), sampled)
 		}
 		if n >= longShapeLines {

@@ -18,7 +18,7 @@ func TestProbeScore(t *testing.T) {
 	count := func(s string) int { return c.Count([]byte(s)) }
 	var path string
 	_ = path
-	reduce := func(text string) string {
+	reduce := func(_, text string) string {
 		k := kind.Detect(text, kind.Call{})
 		switch k {
 		case kind.Log, kind.Search, kind.Test, kind.Build, kind.Stack:
@@ -41,7 +41,7 @@ func TestProbeScore(t *testing.T) {
 		}
 		return out
 	}
-	scores, err := corpusscore.Run(os.Getenv("TOKEN_TERMINATOR_CORPUS"), corpusscore.Families(), count, reduce)
+	scores, err := corpusscore.Run(os.DirFS(os.Getenv("TOKEN_TERMINATOR_CORPUS")), corpusscore.Families(), count, reduce)
 	if err != nil {
 		t.Fatal(err)
 	}

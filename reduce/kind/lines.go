@@ -72,6 +72,9 @@ func logLine(t string) bool {
 	if t[0] == '{' {
 		return jsonRecord(t)
 	}
+	if strings.HasPrefix(t, "[INFO]") || strings.HasPrefix(t, "[ERROR]") || strings.HasPrefix(t, "[WARNING]") {
+		return false // maven
+	}
 	head := t[:min(len(t), 120)]
 	for i := 0; i+5 <= len(head); i++ {
 		if digit(head[i]) && digit(head[i+1]) && head[i+2] == ':' && digit(head[i+3]) && digit(head[i+4]) && (i == 0 || !digit(head[i-1])) {

@@ -1,9 +1,10 @@
 package corpusscore
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
+	"path"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -44,12 +45,14 @@ type Score struct {
 	Larger  int     // files that came out larger
 }
 
-// Reduce gives the text as it would be shown; an unchanged text means no form.
-type Reduce func(text string) string
+// Reduce gives the text as it would be shown; an unchanged text means no form. name
+// is the file's path below the corpus folder.
+type Reduce func(name, text string) string
 
-// Run measures every family over root, a folder that holds outputs/. Texts that
-// are no UTF-8 are left out: no stage touches them.
-func Run(root string, families []Family, count func(string) int, reduce Reduce) ([]Score, error) {
+// Run measures every family over root, which holds the folder outputs/. Folders that
+// are not there count as empty. Texts that are no UTF-8 are left out: no stage
+// touches them.
+func Run(root fs.FS, families []Family, count func(string) int, reduce Reduce) ([]Score, error) {
 	var out []Score
 	cache := map[string]File{}
 	for _, fam := range families {
@@ -77,12 +80,11 @@ func Run(root string, families []Family, count func(string) int, reduce Reduce) 
 	return out, nil
 }
 
-func (f Family) paths(root string) ([]string, error) {
+func (f Family) paths(root fs.FS) ([]string, error) {
 	var out []string
 	for _, d := range f.Dirs {
-		dir := filepath.Join(root, "outputs", d)
-		entries, err := os.ReadDir(dir)
-		if os.IsNotExist(err) {
+		entries, err := fs.ReadDir(root, "outputs/"+d)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
@@ -90,7 +92,7 @@ func (f Family) paths(root string) ([]string, error) {
 		}
 		for _, e := range entries {
 			if !e.IsDir() && strings.Contains(e.Name(), f.Part) {
-				out = append(out, filepath.Join("outputs", d, e.Name()))
+				out = append(out, path.Join("outputs", d, e.Name()))
 			}
 		}
 	}
@@ -98,21 +100,21 @@ func (f Family) paths(root string) ([]string, error) {
 	return out, nil
 }
 
-func measure(root, path string, count func(string) int, reduce Reduce) (File, error) {
-	raw, err := os.ReadFile(filepath.Join(root, path))
+func measure(root fs.FS, name string, count func(string) int, reduce Reduce) (File, error) {
+	raw, err := fs.ReadFile(root, name)
 	if err != nil {
 		return File{}, fmt.Errorf("read output: %w", err)
 	}
 	if !utf8.Valid(raw) {
-		return File{Path: path}, nil
+		return File{Path: name}, nil
 	}
 	text := string(raw)
 	before := count(text)
 	after := before
-	if shown := reduce(text); shown != text {
+	if shown := reduce(name, text); shown != text {
 		after = count(shown)
 	}
-	return File{Path: path, Before: before, After: after}, nil
+	return File{Path: name, Before: before, After: after}, nil
 }
 
 // skip drops the n largest files.
