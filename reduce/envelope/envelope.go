@@ -92,6 +92,7 @@ func (e *Envelope) object(i int32, pointer string, outer bool) bool {
 		lower := strings.ToLower(key)
 		below := pointer + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 		switch {
+		case strings.HasPrefix(key, omittedKey): // a marker of ours
 		case n.Kind == jsonscan.String && !placeKeys[lower] && (textKeys[lower] || n.End-n.Start > longText):
 			e.add(c, i, below, key)
 		case n.Kind == jsonscan.Array && textKeys[lower]:

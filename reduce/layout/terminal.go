@@ -47,7 +47,9 @@ func terminal(text string, still bool) (string, bool) {
 				return "", false
 			}
 		}
-		out = append(out, plain...)
+		if out = append(out, plain...); len(out) > len(text) {
+			return "", false // cursor movements made of spaces
+		}
 	}
 	return string(out), true
 }

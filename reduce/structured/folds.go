@@ -150,23 +150,32 @@ func (f *folds) repeats() {
 	}
 }
 
-// subtrees hashes every container from the inside out and weighs it: bytes of
-// keys and scalars.
+// subtrees hashes what is shown of every container, from the inside out, and
+// weighs it: bytes of keys and scalars.
 func (f *folds) subtrees() (hashes []uint64, weights []int32) {
 	nodes := f.t.nodes
 	hashes, weights = make([]uint64, len(nodes)), make([]int32, len(nodes))
-	for i := int32(len(nodes)) - 1; i >= 0; i-- {
+	var shown []int32
+	for i := int32(0); int(i) < len(nodes); i++ {
+		if f.sel.cut[i] {
+			i = nodes[i].Next - 1
+			continue
+		}
+		shown = append(shown, i)
+	}
+	for at := len(shown) - 1; at >= 0; at-- {
+		i := shown[at]
 		n := &nodes[i]
 		if !isContainer(n.Kind) {
-			weights[i] = n.End - n.Start
+			weights[i], hashes[i] = n.End-n.Start, hashText(f.t.value(i))
 			continue
 		}
 		h := uint64(n.Kind) + 7
 		for c := i + 1; c < n.Next; c = nodes[c].Next {
-			weights[i] += weights[c] + nodes[c].KeyEnd - nodes[c].KeyStart + 2
-			if !isContainer(nodes[c].Kind) {
-				hashes[c] = hashText(f.t.value(c))
+			if f.sel.cut[c] {
+				continue
 			}
+			weights[i] += weights[c] + nodes[c].KeyEnd - nodes[c].KeyStart + 2
 			h = mix(mix(h, hashText(f.t.key(c))), hashes[c])
 		}
 		hashes[i] = h

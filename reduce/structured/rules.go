@@ -172,13 +172,25 @@ func (v *verdict) strings(s *slot) {
 	v.lone(texts, func(x seen) uint64 { return hashShape(v.t.value(x.node)) })
 }
 
-func (v *verdict) ofKind(s *slot, kinds ...jsonscan.Kind) []seen {
-	var out []seen
+// ofKind returns the values of one or two kinds; the slice is the slot's own when
+// all are.
+func (v *verdict) ofKind(s *slot, a, b jsonscan.Kind) []seen {
+	n := 0
 	for _, x := range s.seen {
-		for _, k := range kinds {
-			if v.t.nodes[x.node].Kind == k {
-				out = append(out, x)
-			}
+		if k := v.t.nodes[x.node].Kind; k == a || k == b {
+			n++
+		}
+	}
+	if n == len(s.seen) {
+		return s.seen
+	}
+	if n < leastValues {
+		return nil
+	}
+	out := make([]seen, 0, n)
+	for _, x := range s.seen {
+		if k := v.t.nodes[x.node].Kind; k == a || k == b {
+			out = append(out, x)
 		}
 	}
 	return out
@@ -187,34 +199,34 @@ func (v *verdict) ofKind(s *slot, kinds ...jsonscan.Kind) []seen {
 // lone pins values whose hash occurs once, when the distinct ones are few. It says
 // whether they were.
 func (v *verdict) lone(values []seen, hash func(seen) uint64) bool {
-	counts := make(map[uint64]int32, 32)
-	most := int(fewDistinct * float64(len(values)))
+	counts := newTally()
+	most := max(showcase, int(fewDistinct*float64(len(values))))
 	hashes := make([]uint64, len(values))
 	for i, x := range values {
 		hashes[i] = hash(x)
-		counts[hashes[i]]++
-		if len(counts) > most && len(counts) > showcase {
+		counts.add(hashes[i])
+		if counts.n > most {
 			return false
 		}
 	}
-	if len(counts) > most {
+	if counts.n > int(fewDistinct*float64(len(values))) {
 		return false
 	}
 	singles := 0
 	for _, h := range hashes {
-		if counts[h] == 1 {
+		if counts.count(h) == 1 {
 			singles++
 		}
 	}
 	pin := singles <= max(2, int(singlesShare*float64(len(values))))
-	show := len(counts) <= showcase
+	shown := make(map[uint64]bool, showcase)
 	for i, h := range hashes {
-		switch n := counts[h]; {
-		case n == 1 && pin:
+		switch {
+		case pin && counts.count(h) == 1:
 			v.pin(values[i].node)
-		case n > 0 && show:
+		case counts.n <= showcase && !shown[h]:
 			v.shown = append(v.shown, values[i].node)
-			counts[h] = 0
+			shown[h] = true
 		}
 	}
 	return true
@@ -222,6 +234,6 @@ func (v *verdict) lone(values []seen, hash func(seen) uint64) bool {
 
 // numbers: outliers of number slots, and of array lengths.
 func (v *verdict) numbers(s *slot) {
-	v.spread(v.ofKind(s, jsonscan.Number))
-	v.spread(v.ofKind(s, jsonscan.Array))
+	v.spread(v.ofKind(s, jsonscan.Number, jsonscan.Number))
+	v.spread(v.ofKind(s, jsonscan.Array, jsonscan.Array))
 }

@@ -36,7 +36,45 @@ func (v *verdict) spread(values []seen) {
 	if v.lone(kept, func(x seen) uint64 { return v.magnitude(x.node) }) {
 		return
 	}
+	if steps := steps(numbers); steps != nil {
+		for _, i := range oddOnes(steps) {
+			v.pin(kept[i].node)
+		}
+		return
+	}
 	v.digitCounts(kept, numbers)
+	for _, i := range oddOnes(numbers) {
+		v.pin(kept[i].node)
+	}
+}
+
+// steps returns the differences of neighbours when the numbers run one way
+// (counters, times), with the median step in the first place; else nil. There the
+// steps say what is odd, not the values.
+func steps(numbers []float64) []float64 {
+	up, down := 0, 0
+	out := make([]float64, len(numbers))
+	for i := 1; i < len(numbers); i++ {
+		out[i] = numbers[i] - numbers[i-1]
+		if out[i] >= 0 {
+			up++
+		}
+		if out[i] <= 0 {
+			down++
+		}
+	}
+	if max(up, down)*100 < 98*(len(numbers)-1) {
+		return nil
+	}
+	sorted := slices.Clone(out[1:])
+	slices.Sort(sorted)
+	out[0] = sorted[len(sorted)/2]
+	return out
+}
+
+// oddOnes returns the indexes of outliers; of a heavy tail only those that are also
+// far off by magnitude, or just the two extremes.
+func oddOnes(numbers []float64) []int {
 	odd := outliers(numbers)
 	if len(odd) > max(3, int(heavyShare*float64(len(numbers)))) {
 		odd = outliers(logs(numbers))
@@ -46,9 +84,7 @@ func (v *verdict) spread(values []seen) {
 			odd = []int{lo, hi}
 		}
 	}
-	for _, i := range odd {
-		v.pin(kept[i].node)
-	}
+	return odd
 }
 
 func (v *verdict) number(node int32) (float64, bool) {
@@ -124,7 +160,9 @@ func outliers(numbers []float64) []int {
 		if first == len(sorted) {
 			return nil
 		}
-		mad = sorted[first+(len(sorted)-first)/2]
+		if mad = sorted[first+(len(sorted)-first)/2]; len(sorted)-first <= rare(len(sorted)) {
+			mad = 0
+		}
 	}
 	var odd []int
 	for i, f := range numbers {

@@ -71,7 +71,7 @@ var class = func() (t [256]uint8) {
 
 // severityWords are stems, by first letter; a text that holds one anywhere is evidence.
 var severityWords = [26][]string{
-	'a' - 'a': {"abort", "assert"},
+	0:         {"abort", "assert"},
 	'c' - 'a': {"critical", "crash", "corrupt", "cancelled", "cause"},
 	'd' - 'a': {"denied", "deadlock"},
 	'e' - 'a': {"error", "exception"},
