@@ -26,6 +26,7 @@
 //	[same as numbered lines 40-80 of LABEL]   the line numbers the base itself shows
 //	[same as last 4 lines of LABEL]
 //	[same lines 340-350]                      the base of the note before
+//	[same as lines 90-99 of LABEL, from "x"]  x starts line 90; helps to find it
 //
 // and before the bracket what differs: ", numbers +12" or ", ids +188" (added to what
 // the base shows), ", without numbers", `, numbered from "     1→"`, ", CRLF", ", LF".

@@ -44,7 +44,7 @@ func FuzzProposeExpandsToTheOldText(f *testing.F) {
 func FuzzExpandNeverPanics(f *testing.F) {
 	base := "     1→one\n     2→two\n\t[7] three\nfour\r\n"
 	for _, text := range []string{
-		"[same as b (x)]", "[same as lines 1-4 of b (x), numbers -3, ids -9, LF]\nx", "[same last 2 lines]", "[same as last line of b]",
+		"[same as b (x)]", "[same as lines 1-4 of b (x), numbers -3, ids -9, LF]\nx", "[same last 2 lines]", "[same as lines 3-4 of b, from \"x\", LF]", "[same as line 3 of b, from \"]", "[same as last line of b]",
 		"[same as numbered lines 1-2 of b, numbered from \"  99|\", CRLF]\n[same line 4]", "[same as lines 9-2 of b]", "[same as lines 1-99999999999 of b]",
 		"[same as line 1 of b, numbered from \"\"]", "[same ]", "[same as ]", "no note", "[same as numbered line 0 of b, numbers +999999999]",
 		`["[same as items 1-2 of b (x)]", 1]`, `{"[same key 1]": 0}`, `{"[same as key 1 of b]": "\ud800"}`, `["[same \`, `["[same as items 1-2 of b"`,

@@ -18,6 +18,7 @@ type note struct {
 	place    place
 	unit     unit
 	change   change
+	anchor   string // start of the first line, "" none; only helps a reader
 	sample   string // prefix of the first line in number mode
 }
 
@@ -48,6 +49,9 @@ func (n note) String() string {
 	n.writeRange(&b)
 	if n.label != "" {
 		b.WriteString(" of " + n.label)
+	}
+	if n.anchor != "" {
+		b.WriteString(`, from "` + n.anchor + `"`)
 	}
 	n.writeChange(&b)
 	b.WriteString(noteClose)
@@ -175,6 +179,11 @@ func cutNumber(s string) (int, string, bool) {
 
 // parseChange reads what follows the range and label; false when anything is left.
 func (n *note) parseChange(s string) bool {
+	if rest, ok := strings.CutPrefix(s, `, from "`); ok {
+		if n.anchor, s, ok = strings.Cut(rest, `"`); !ok {
+			return false
+		}
+	}
 	if s == "" {
 		return true
 	}

@@ -2,6 +2,7 @@ package delta
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"token-terminator/turn"
 )
@@ -134,6 +135,7 @@ type writer struct {
 	named  []bool // candidates whose full label stands in out
 	at     int32  // first line not yet written
 	last   int32  // candidate of the note before, -1 none
+	next   int32  // the line of that base that follows its run
 	result Result
 }
 
@@ -159,7 +161,7 @@ func (w *writer) use(r run) {
 		w.named[r.base] = true
 		w.result.Bases = append(w.result.Bases, int(w.cands[r.base]))
 	}
-	w.last = r.base
+	w.last, w.next = r.base, r.from+r.n
 	w.result.Runs++
 	w.result.Lines += int(r.n)
 }
@@ -187,7 +189,39 @@ func (w *writer) note(r run) (note, bool) {
 	case tail.num-head.num == r.n-1 && b.find(int(head.num)) == int(r.from):
 		n.place, n.from, n.to = shown, int(head.num), int(tail.num)
 	}
+	if n.place == position && b.unit == byLine && w.faraway(r) && !head.style.numbered() {
+		n.anchor = anchor(b.Text[head.start:head.end])
+	}
 	return n, true
+}
+
+// faraway says whether a reader would have to count lines to find r: it starts
+// neither near the top of its base nor just after the run before.
+func (w *writer) faraway(r run) bool {
+	const near = 10 // lines
+	if r.base == w.last && r.from >= w.next && r.from < w.next+near {
+		return false
+	}
+	return r.from >= near
+}
+
+// anchor is the start of a line that helps to find it, "" when it says too little.
+func anchor(content string) string {
+	const most, least = 24, 8 // bytes
+	content = strings.TrimSpace(content)
+	if i := strings.IndexByte(content, '"'); i >= 0 {
+		content = content[:i]
+	}
+	if len(content) > most {
+		content = content[:most]
+		for len(content) > 0 && !utf8.ValidString(content) {
+			content = content[:len(content)-1]
+		}
+	}
+	if len(content) < least {
+		return ""
+	}
+	return content
 }
 
 // ambiguous says whether another candidate has the short label of this one.
