@@ -134,7 +134,7 @@ func TestRandomEnvelopes(t *testing.T) {
 // rest of the JSON stays byte for byte, order included.
 func check(t *testing.T, text string, e Envelope, fresh string) {
 	t.Helper()
-	for i, f := range e.Fields() {
+	for i := range e.Fields() {
 		got, err := e.Replace([]Change{{Field: i, Text: fresh}})
 		require.NoError(t, err)
 		n := e.nodes[e.at[i]]

@@ -108,7 +108,7 @@ func restoreAliases(says, body string) (string, bool) {
 	}
 	slices.Reverse(pairs)
 	for _, p := range pairs {
-		if strings.Count(body, p.alias)*len(p.text) > 2*maxText {
+		if strings.Count(body, p.alias)*len(p.text) > maxText+len(body) {
 			return "", false
 		}
 		body = strings.ReplaceAll(body, p.alias, p.text)

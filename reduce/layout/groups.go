@@ -91,7 +91,7 @@ func restoreGroups(says, body string) (string, bool) {
 	out := make([]string, 0, len(list))
 	current, size := "", 0
 	for _, line := range list {
-		if size += len(current) + len(line); size > 2*maxText {
+		if size += len(current) + len(line); size > maxText+len(body) {
 			return "", false
 		}
 		if p, found := strings.CutPrefix(line, heading); found {

@@ -110,7 +110,7 @@ func restorePrefix(says, body string) (string, bool) {
 		return "", false
 	}
 	list := lines(body)
-	if len(list)*len(p) > 2*maxText {
+	if len(list)*len(p) > maxText+len(body) {
 		return "", false
 	}
 	for i, line := range list {

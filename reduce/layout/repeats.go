@@ -106,7 +106,7 @@ func restoreRepeats(says, body string) (string, bool) {
 		from := len(out) - block
 		for range times {
 			for _, again := range out[from : from+block] {
-				if size += len(again) + 1; size > 2*maxText {
+				if size += len(again) + 1; size > maxText+len(body) {
 					return "", false
 				}
 				out = append(out, again)
