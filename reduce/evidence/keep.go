@@ -8,6 +8,8 @@ import (
 // How many lines of one shape are shown in full.
 const (
 	rareLines      = 3  // a shape seen at most so often is rare: all of it stays
+	rareMost       = 10 // what that grows to in long texts, one per rareScale lines
+	rareScale      = 1000
 	severeRepeats  = 40 // severity lines of one shape with different values
 	sameRepeats    = 3  // severity lines of one shape that are equal byte for byte
 	severeContext  = 4  // severity lines of one shape that get neighbours
@@ -50,38 +52,67 @@ func (s *source) judge(k kind.Kind, set form.Settings) {
 		s.mergeTemplates()
 	}
 	order, begin := s.grouped()
+	rare := min(rareMost, max(rareLines, s.lines()/rareScale))
 	for sh, n := range s.count {
 		if n > 0 {
-			s.judgeShape(order[begin[sh]:begin[sh+1]], int(n), set.Tight)
+			s.judgeShape(order[begin[sh]:begin[sh+1]], rare, set.Tight)
 		}
 	}
 	s.judgeValues(order, begin)
 	s.edges(set)
 }
 
-func (s *source) judgeShape(lines []int32, n int, tight bool) {
-	blank := s.blank(int(lines[0]))
-	switch {
-	case n <= rareLines && !blank:
+func (s *source) judgeShape(lines []int32, rare int, tight bool) {
+	n := len(lines)
+	if n <= rare && !s.blank(int(lines[0])) {
 		for _, l := range lines {
 			s.mark(int(l), odd)
 			if s.sev[l] != 0 {
 				s.mark(int(l), severe)
 			}
 		}
-	case s.sev[lines[0]] != 0:
+		return
+	}
+	// Lines of one shape may differ in severity: "0 errors" and "3 errors".
+	split := 0
+	for _, l := range lines {
+		if s.sev[l] != 0 {
+			split++
+		}
+	}
+	switch {
+	case split == n:
 		s.severeShape(lines)
-	case !blank:
-		s.mark(int(lines[0]), sampled)
-		if tight {
-			return
+	case split == 0:
+		s.sample(lines, tight)
+	default:
+		loud, calm := make([]int32, 0, split), make([]int32, 0, n-split)
+		for _, l := range lines {
+			if s.sev[l] != 0 {
+				loud = append(loud, l)
+			} else {
+				calm = append(calm, l)
+			}
 		}
-		for i := 1; i < sampledHead; i++ {
-			s.mark(int(lines[i]), sampled)
-		}
-		if n >= longShapeLines {
-			s.mark(int(lines[n-1]), sampled)
-		}
+		s.severeShape(loud)
+		s.sample(calm, tight)
+	}
+}
+
+// sample shows an ordinary shape by its first lines and its last one.
+func (s *source) sample(lines []int32, tight bool) {
+	if s.blank(int(lines[0])) {
+		return
+	}
+	s.mark(int(lines[0]), sampled)
+	if tight {
+		return
+	}
+	for i := 1; i < min(sampledHead, len(lines)); i++ {
+		s.mark(int(lines[i]), sampled)
+	}
+	if len(lines) >= longShapeLines {
+		s.mark(int(lines[len(lines)-1]), sampled)
 	}
 }
 

@@ -59,11 +59,3 @@ func (s *source) findRepeats() {
 		i += size
 	}
 }
-
-// origin gives the line shown for a repeated one: its like, or the like of that.
-func (s *source) origin(i int) int {
-	for s.same[i] >= 0 {
-		i = int(s.same[i])
-	}
-	return i
-}

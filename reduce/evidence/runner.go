@@ -93,7 +93,12 @@ func passedLine(l, t string) bool {
 	case 'P':
 		return strings.HasPrefix(t, "PASS ") && len(t) > 5
 	case 'o':
+		if strings.HasPrefix(t, "ok  \t") { // a package of go test; its coverage is worth a look
+			return !strings.Contains(t, "coverage:")
+		}
 		return strings.HasPrefix(t, "ok ") && len(t) > 3 && class[t[3]] == isDigit // TAP
+	case '?':
+		return strings.HasPrefix(t, "?   \t") && strings.HasSuffix(t, "[no test files]")
 	case 't':
 		if strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... ok") {
 			return true
@@ -194,6 +199,10 @@ func took(l string) float64 {
 			v, _ := leadingNumber(l[i+len(w):])
 			return v
 		}
+	}
+	if strings.HasPrefix(l, "ok  \t") {
+		v, _ := leadingNumber(l[strings.LastIndexByte(l, '\t')+1:])
+		return v
 	}
 	i := strings.LastIndexByte(l, '(')
 	if i < 0 {

@@ -8,7 +8,8 @@ import (
 // Thresholds of the value rules. They were tuned on logs other than the bundled
 // needle logs; peers.md §6.3 is where they started.
 const (
-	minColumn    = 8    // lines of a shape before its values are judged
+	minColumn    = 4    // lines of a shape before its values are judged
+	minSteps     = 8    // steps of a counter before its jumps are judged
 	fewDistinct  = 0.30 // share of distinct values up to which a slot counts as a code, not an id
 	rareShare    = 0.01 // a value of a code slot is rare up to this share of the lines
 	madFactor    = 12.0 // median absolute deviations off the median
@@ -73,7 +74,7 @@ func (c *column) judge(s *source) {
 	if numeric && c.ordered(s) {
 		return
 	}
-	if float64(d) <= fewDistinct*float64(n) {
+	if d == 2 || float64(d) <= fewDistinct*float64(n) {
 		c.rare(s)
 		return
 	}
@@ -142,7 +143,7 @@ func (c *column) steps(s *source, sign float64) {
 	}
 	slices.Sort(c.nums)
 	bound := jumpFactor * c.nums[min(len(c.nums)-1, len(c.nums)*95/100)]
-	if len(c.nums) < minColumn {
+	if len(c.nums) < minSteps {
 		bound = math.Inf(1)
 	}
 	for i := 1; i < n; i++ {

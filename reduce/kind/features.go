@@ -5,11 +5,11 @@ import "strings"
 // features counts, over the sampled lines, what each line looks like. A line may
 // count for several.
 type features struct {
-	lines, hits, logs, frames, tests, builds, diffs, html  int
-	listing, code, numbered, metrics, testStrong, buildEnd int
-	columns, paths, commas, blames                         int
-	firstLog                                               bool // the first line is a log record
-	commaRows                                              int  // lines with the first row's number of commas
+	lines, hits, logs, frames, tests, builds, diffs, html int
+	listing, code, numbered, metrics, testStrong          int
+	columns, paths, commas, blames                        int
+	firstLog                                              bool // the first line is a log record
+	commaRows                                             int  // lines with the first row's number of commas
 }
 
 func look(lines []string) features {

@@ -215,7 +215,7 @@ func prefixWord(w string) bool {
 		return true
 	}
 	eq := strings.IndexByte(w, '=')
-	return eq > 0 && strings.IndexAny(w[:eq], "/.-") < 0
+	return eq > 0 && !strings.ContainsAny(w[:eq], "/.-")
 }
 
 func (l *lexer) endCommand(pipe bool) {
