@@ -126,7 +126,7 @@ func (r *ranks) tokens(s *scratch, text []byte, i, end int) int {
 	if r.has(k) {
 		return 1
 	}
-	cached := &s.cache[k.hash(64-cacheBits)]
+	cached := &s.cache[k.hash()>>(64-cacheBits)]
 	if cached.lo == k.lo && cached.hi<<4>>4 == k.hi {
 		return int(cached.hi >> countBits)
 	}

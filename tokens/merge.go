@@ -12,6 +12,7 @@ type scratch struct {
 	prev, next []int32
 	ranks      []uint32
 	heap       []uint64
+	groups     []group
 }
 
 // cacheBits is the size of the cache of pieces that are no token themselves, as
@@ -31,6 +32,11 @@ func (r *ranks) pieceTokens(s *scratch, piece []byte) int {
 	s.text = append(s.text, make([]byte, 16)...)
 	if len(piece) <= scanMerge {
 		return r.mergeByScan(s.text, len(piece))
+	}
+	if isRun(piece) {
+		if n, ok := r.mergeRun(s, len(piece)); ok {
+			return n
+		}
 	}
 	n := r.mergeByHeap(s, len(piece))
 	if len(piece) > maxKeptPiece {
@@ -92,7 +98,7 @@ func (r *ranks) mergeByHeap(s *scratch, n int) int {
 			heap = append(heap, uint64(s.ranks[i])<<32|uint64(i))
 		}
 	}
-	for i := len(heap)/2 - 1; i >= 0; i-- {
+	for i := len(heap) / heapWidth; i >= 0; i-- {
 		siftDown(heap, i)
 	}
 	parts := n
@@ -155,7 +161,7 @@ func push(heap []uint64, v uint64) []uint64 {
 	heap = append(heap, v)
 	i := len(heap) - 1
 	for i > 0 {
-		parent := (i - 1) / 2
+		parent := (i - 1) / heapWidth
 		if heap[parent] <= v {
 			break
 		}
@@ -166,24 +172,30 @@ func push(heap []uint64, v uint64) []uint64 {
 	return heap
 }
 
+// heapWidth is how many children a node of the heap has.
+const heapWidth = 4
+
 func siftDown(heap []uint64, i int) {
 	if i >= len(heap) {
 		return
 	}
 	v := heap[i]
 	for {
-		child := 2*i + 1
+		child := heapWidth*i + 1
 		if child >= len(heap) {
 			break
 		}
-		if right := child + 1; right < len(heap) && heap[right] < heap[child] {
-			child = right
+		least := child
+		for k := child + 1; k < min(child+heapWidth, len(heap)); k++ {
+			if heap[k] < heap[least] {
+				least = k
+			}
 		}
-		if v <= heap[child] {
+		if v <= heap[least] {
 			break
 		}
-		heap[i] = heap[child]
-		i = child
+		heap[i] = heap[least]
+		i = least
 	}
 	heap[i] = v
 }

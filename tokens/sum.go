@@ -71,11 +71,12 @@ const parallelFrom = 64 << 10
 // maxWorkers bounds how many cores one measure may take.
 const maxWorkers = 4
 
-func (s *sum) countMissing() {
-	workers := min(runtime.GOMAXPROCS(0), maxWorkers, len(s.missing))
-	if s.waiting < parallelFrom || workers < 2 {
-		for i := range s.missing {
-			s.count(&s.missing[i])
+// countAll counts chunks and remembers them.
+func (m *Meter) countAll(chunks []chunk, bytes int) {
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers, len(chunks))
+	if bytes < parallelFrom || workers < 2 {
+		for i := range chunks {
+			m.count(&chunks[i])
 		}
 		return
 	}
@@ -89,10 +90,10 @@ func (s *sum) countMissing() {
 		}()
 		for {
 			i := int(next.Add(1)) - 1
-			if i >= len(s.missing) {
+			if i >= len(chunks) {
 				return
 			}
-			s.count(&s.missing[i])
+			m.count(&chunks[i])
 		}
 	}
 	var others sync.WaitGroup
@@ -106,14 +107,14 @@ func (s *sum) countMissing() {
 	}
 }
 
-func (s *sum) count(c *chunk) {
-	c.tally = tallyOf(s.meter.set, c.text)
-	s.meter.memo.store(c.key, s.meter.set, c.text, c.tally)
+func (m *Meter) count(c *chunk) {
+	c.tally = tallyOf(m.set, c.text)
+	m.memo.store(c.key, m.set, c.text, c.tally)
 }
 
 func (s *sum) measure() Measure {
 	if s.reason == "" {
-		s.countMissing()
+		s.meter.countAll(s.missing, s.waiting)
 		for i := range s.missing {
 			s.include(s.missing[i].tally)
 		}

@@ -1,0 +1,150 @@
+package tokens
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+const mebibyte = 1 << 20
+
+// worstTexts make pre-tokens as long as the text, or merges as many as possible.
+func worstTexts() map[string]string {
+	r := newRand(40)
+	random := make([]byte, mebibyte)
+	for i := range random {
+		random[i] = byte('a' + r.IntN(26))
+	}
+	return map[string]string{
+		"a":              strings.Repeat("a", mebibyte),
+		"spaces":         strings.Repeat(" ", mebibyte),
+		"line breaks":    strings.Repeat("\n", mebibyte),
+		"equals":         strings.Repeat("=", mebibyte),
+		"random letters": string(random),
+		"ababab":         strings.Repeat("ab", mebibyte/2),
+		"-_-_":           strings.Repeat("-_", mebibyte/2),
+		"cjk":            strings.Repeat("中", mebibyte/3),
+		"marks":          strings.Repeat("\u0301", mebibyte/2),
+		"digits":         strings.Repeat("7", mebibyte),
+		"capitals":       strings.Repeat("A", mebibyte),
+		"mark, capitals": strings.Repeat("\u0301A", mebibyte/3),
+	}
+}
+
+// TestWorstCasesAreLinear counts 1 MiB of one kind: at most 1.5 s, and at most 60
+// times what 100 KiB of it take (or a millisecond); it is 10 to 20 times where
+// nothing else runs. A busy machine gets more than one try. Under the race
+// detector only the ratio holds.
+func TestWorstCasesAreLinear(t *testing.T) {
+	limit := 3 * time.Second / 2
+	if raceDetector {
+		limit = time.Hour
+	}
+	for name, text := range worstTexts() {
+		t.Run(name, func(t *testing.T) {
+			for _, enc := range []string{O200kBase, CL100kBase} {
+				c := counterOf(t, enc)
+				c.Count([]byte("tables"))
+				took := func(text string) time.Duration {
+					start := time.Now()
+					c.Count([]byte(text))
+					return max(time.Since(start), time.Millisecond)
+				}
+				small, large := took(text[:100<<10]), took(text)
+				for range 5 {
+					if large < limit && large < 60*small {
+						break
+					}
+					small, large = took(text[:100<<10]), min(large, took(text))
+				}
+				require.Less(t, large, limit, enc)
+				require.Less(t, large, 60*small, enc)
+			}
+		})
+	}
+}
+
+func TestAWarmCountAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		return // the detector empties pools at random
+	}
+	for _, enc := range encodings {
+		for _, name := range sampleNames {
+			text := []byte(sample(t, name))
+			enc.Count(text)
+			require.Zero(t, testing.AllocsPerRun(20, func() { enc.Count(text) }), "%s %s", enc.name, name)
+		}
+	}
+	memo := NewMemo(4 << 20)
+	m := meterFor(t, "claude", "", memo)
+	head, messages, tail := benchRequest(t)
+	m.Whole(head, messages, tail)
+	require.Zero(t, testing.AllocsPerRun(20, func() { m.Whole(head, messages, tail) }), "an unchanged request")
+	part := sample(t, "code.txt")
+	m.Part(part)
+	require.Zero(t, testing.AllocsPerRun(20, func() { m.Part(part) }), "a part seen before")
+}
+
+// TestCodePointSweep pins what every code point is to the scanners. A new Go
+// release with new Unicode tables changes these figures: look at the newly
+// assigned code points, then pin the new ones.
+func TestCodePointSweep(t *testing.T) {
+	t.Parallel()
+	classes := sharedClasses()
+	got := map[string]int{}
+	counts := map[string]int{}
+	var text []byte
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		if c >= 0xd800 && c <= 0xdfff {
+			continue
+		}
+		text = append(text[:0], "a"...)
+		text = append(text, string(c)...)
+		class, _ := classes.at(text, 1)
+		for name, bit := range map[string]uint8{"U": inU, "L": inL, "letter": letter, "number": number, "space": space, "newline": newline} {
+			if class&bit != 0 {
+				got[name]++
+			}
+		}
+		text = append(text, "B'ſ1"...)
+		if c >= 0x20000 && c%64 != 0 {
+			continue // planes of one class
+		}
+		for _, enc := range []string{O200kBase, CL100kBase} {
+			counts[enc] += counterOf(t, enc).Count(text)
+		}
+	}
+	require.Equal(t, "15.0.0", unicode.Version)
+	require.Equal(t, map[string]int{"U": 136321, "L": 136692, "letter": 136104, "number": 1831, "space": 25, "newline": 2}, got)
+	require.Equal(t, map[string]int{O200kBase: 1180381, CL100kBase: 1344118}, counts)
+}
+
+// TestCodePointsSplitAsInTheOracle puts code points of all blocks next to each
+// class of neighbour.
+func TestCodePointsSplitAsInTheOracle(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	step := 1
+	for c := rune(0); c <= unicode.MaxRune; c += rune(step) {
+		step = 1
+		if c >= 0x3400 && c < 0xa000 || c >= 0xac00 && c < 0xd700 || c >= 0x20000 {
+			step = 251 // long ranges of one class
+		} else if c >= 0x10000 {
+			step = 3
+		}
+		if c >= 0xd800 && c <= 0xdfff {
+			continue
+		}
+		s := string(c)
+		b.WriteString("a" + s + "B" + s + "'s" + s + s + " " + s + "1" + s + "!" + s + "\n")
+		if b.Len() > 1<<14 {
+			for _, enc := range []string{O200kBase, CL100kBase} {
+				require.Equal(t, oracles[enc]().ends(t, b.String()), counterOf(t, enc).ends(b.String()), "%s near U+%04X", enc, c)
+			}
+			b.Reset()
+		}
+	}
+}
