@@ -40,8 +40,8 @@ type argumentWalk struct {
 	found []NamedString
 }
 
-// value reads one value; depth is bounded because json.Valid bounds nesting at
-// 10,000 and skip reads deeper values without recursion.
+// value reads one value; false stops the walk. Values below the depth bound are
+// skipped as raw bytes, so the recursion is bounded.
 func (w *argumentWalk) value(key string, depth int) bool {
 	if depth > maxArgumentDepth {
 		var skipped json.RawMessage

@@ -32,7 +32,7 @@ func newSearch(ix *Index, text string, o Options) *search {
 	s.heads = make([]int32, len(s.lines))
 	s.sum = make([]int32, len(s.lines)+1)
 	for i, l := range s.lines {
-		s.hashes[i] = hashLine(ix.seed, text, l) + uint64(s.unit)
+		s.hashes[i] = hashPiece(ix.seed, text, l, s.unit)
 		s.heads[i] = ix.lines.find(s.hashes[i])
 		s.sum[i+1] = s.sum[i]
 		if s.heads[i] >= 0 {

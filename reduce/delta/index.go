@@ -140,7 +140,7 @@ func (ix *Index) Add(b Base) {
 	in.again = make([]int32, len(in.lines))
 	for i, l := range in.lines {
 		in.again[i] = -1
-		in.hashes[i] = hashLine(ix.seed, b.Text, l) + uint64(in.unit)
+		in.hashes[i] = hashPiece(ix.seed, b.Text, l, in.unit)
 		ix.post(&ix.lines, in.hashes[i], id, int32(i), in.again)
 	}
 }

@@ -131,16 +131,14 @@ func keepNumbered(lines []line) {
 	}
 }
 
-// hashLine hashes what a line shares with its like under another number or line end.
-func hashLine(seed maphash.Seed, text string, l line) uint64 {
+// hashPiece hashes what a line shares with its like under another number or line
+// end; members hash apart from lines.
+func hashPiece(seed maphash.Seed, text string, l line, u unit) uint64 {
 	h := maphash.String(seed, text[l.core:l.end])
 	if l.style == idStyle {
 		h ^= maphash.String(seed, text[l.start:l.core-int32(digitsOf(l.num))]) * 0x9e3779b97f4a7c15
 	}
-	if h == 0 {
-		return 1 // 0 marks an empty slot
-	}
-	return h
+	return max(1, h+uint64(u)) // 0 marks an empty slot
 }
 
 func digitsOf(n int32) int {

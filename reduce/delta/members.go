@@ -137,7 +137,7 @@ func (s *search) writeMembers(runs []run) (Result, bool) {
 	for _, r := range runs {
 		from, to := s.lines[r.at].start, s.lines[r.at+r.n-1].end
 		n, ok := w.note(r)
-		if !ok || !s.o.pays(s.text[from:to], n) {
+		if !ok || !s.o.pays(s.text[from:to], s.member(n, r)) {
 			continue
 		}
 		w.out.WriteString(s.text[written:from])

@@ -12,7 +12,8 @@ type Options struct {
 	// MaxBases is how many bases a delta may lean on, at most turn.MaxBases.
 	MaxBases int
 	// SamePathOnly, when set, allows only bases with this Path and at most one of
-	// them: the rule for reads. A byte-identical text may stand anywhere.
+	// them: the rule for reads. A byte-identical text may stand anywhere. A read whose
+	// path is unknown should not be proposed at all, since "" means any path.
 	SamePathOnly string
 	// MinRunLines is the least lines of a run; except for reads, fewer are taken when
 	// they save twice as much. Members of a JSON text are runs from one on.
@@ -82,7 +83,7 @@ func (ix *Index) Propose(text string, o Options) (Result, bool) {
 		n := note{whole: true, label: ix.bases[base].Label}
 		r := Result{Text: n.String(), Whole: true, Bases: []int{base}, Runs: 1}
 		r.Lines = strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-		return r, o.pays(text, n) && ix.holds(r, text)
+		return r, o.pays(text, r.Text) && ix.holds(r, text)
 	}
 	s := newSearch(ix, text, o)
 	s.nominate()
@@ -142,7 +143,7 @@ type writer struct {
 // run writes a run as a note if that pays.
 func (w *writer) run(r run) bool {
 	n, ok := w.note(r)
-	if !ok || !w.o.pays(w.text[w.lines[r.at].start:w.lines[r.at+r.n-1].end], n) {
+	if !ok || !w.o.pays(w.text[w.lines[r.at].start:w.lines[r.at+r.n-1].end], n.String()) {
 		return true
 	}
 	if !w.literal(r.at) {
@@ -260,9 +261,9 @@ func (s *search) parts(r run) []run {
 
 // pays says whether the counted tokens of the replaced text exceed those of its note
 // by what a run must save. Text that is sure to is not counted.
-func (o Options) pays(replaced string, n note) bool {
+func (o Options) pays(replaced, note string) bool {
 	const surely = 4096 // bytes
-	return len(replaced) > surely || o.Count(replaced)-o.Count(n.String()) >= o.MinRunTokens
+	return len(replaced) > surely || o.Count(replaced)-o.Count(note) >= o.MinRunTokens
 }
 
 // ending is the line feed after line i, or "" at the end of a text without one.
