@@ -47,8 +47,7 @@ func scanSummary(scan func(...any) error, more ...any) (Summary, error) {
 
 func (v *Vault) read(ctx context.Context, session string, f found) (Artifact, error) {
 	var text sql.NullString
-	row := v.readers.QueryRowContext(ctx, `SELECT `+summaryColumns+`, (SELECT body FROM bodies b WHERE b.seq = a.seq AND b.codec = 0)
-		FROM artifacts a WHERE a.sha = ?2`, session, f.sha)
+	row := v.reads[rArtifact].QueryRowContext(ctx, session, f.sha)
 	s, err := scanSummary(row.Scan, &text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -81,8 +80,7 @@ func checkStored(s Summary, text string) error {
 // it is the first of all.
 func (v *Vault) describeCall(ctx context.Context, session string, sha []byte, a *Artifact) error {
 	var argsSHA []byte
-	err := v.readers.QueryRowContext(ctx, `SELECT call_id, args, args_bytes, args_sha FROM observations
-		WHERE sha = ?2 AND (?1 = '' OR session = ?1) ORDER BY first_seen, session, call_id, tool LIMIT 1`, session, sha).
+	err := v.reads[rFirstCall].QueryRowContext(ctx, session, sha).
 		Scan(&a.CallID, &a.Args, &a.ArgsBytes, &argsSHA)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -90,7 +88,7 @@ func (v *Vault) describeCall(ctx context.Context, session string, sha []byte, a 
 	if err != nil || argsSHA == nil {
 		return v.explain("read call", err)
 	}
-	err = v.readers.QueryRowContext(ctx, `SELECT id FROM artifacts WHERE sha = ?1`, argsSHA).Scan((*string)(&a.ArgsArtifact))
+	err = v.reads[rIDBySHA].QueryRowContext(ctx, argsSHA).Scan((*string)(&a.ArgsArtifact))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // pruned: the preview and the length stay
 	}

@@ -98,9 +98,6 @@ type writing struct {
 // inTransaction runs do between BEGIN IMMEDIATE and COMMIT. Any error, panic or
 // failed commit rolls everything back.
 func (v *Vault) inTransaction(ctx context.Context, do func(*writing) error) (err error) {
-	if err := v.plain(ctx, "begin", "BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
 	done := false
 	defer func() {
 		if !done {
@@ -108,6 +105,9 @@ func (v *Vault) inTransaction(ctx context.Context, do func(*writing) error) (err
 			_, _ = v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		}
 	}()
+	if err := v.plain(ctx, "begin", "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
 	if err := do(&writing{v: v, ctx: ctx, now: v.nowMillis()}); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ var queries = [...]struct{ name, text string }{
 	qTouchSession: {"touch session", `INSERT INTO sessions (session, created, last_used) VALUES (?1, ?2, ?2)
 		ON CONFLICT (session) DO UPDATE SET last_used = excluded.last_used`},
 	qArtifactBySHA: {"find artifact", `SELECT seq, id,
-		CASE bytes WHEN (SELECT length(body) FROM bodies b WHERE b.seq = a.seq) THEN bytes ELSE -1 END, runes
+		CASE bytes WHEN (SELECT length(body) FROM bodies b WHERE b.seq = a.seq AND b.codec = 0) THEN bytes ELSE -1 END, runes
 		FROM artifacts a WHERE sha = ?1`},
 	qBodyBySeq:    {"read body", `SELECT body FROM bodies WHERE seq = ?1 AND codec = 0`},
 	qHealArtifact: {"heal artifact", `UPDATE artifacts SET bytes = ?2, runes = ?3, cost = ?4 WHERE seq = ?1`},
@@ -74,4 +74,38 @@ var queries = [...]struct{ name, text string }{
 		(SELECT id FROM tombstones ORDER BY gone DESC, id LIMIT -1 OFFSET ?1)`},
 	qCountPruned: {"count pruned", `UPDATE counters SET value = value + CASE name WHEN 'pruned' THEN ?1 ELSE ?2 END
 		WHERE name IN ('pruned', 'pruned_bytes')`},
+}
+
+// read names a prepared statement of the readers' pool.
+type read int
+
+const (
+	rBound read = iota
+	rCandidates
+	rOwns
+	rHasRow
+	rTombstone
+	rWasShown
+	rArtifact
+	rFirstCall
+	rIDBySHA
+	rReadBack
+)
+
+// readQueries are indexed by read: the ones of single artifacts, which run often.
+var readQueries = [...]string{
+	rBound:      `SELECT id, sha FROM shown WHERE prefix = ?1`,
+	rCandidates: `SELECT id, sha FROM artifacts WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT ?2`,
+	rOwns: `SELECT EXISTS (SELECT 1 FROM pins WHERE session = ?1 AND sha = ?2)
+		OR EXISTS (SELECT 1 FROM observations WHERE session = ?1 AND sha = ?2)`,
+	rHasRow:    `SELECT count(*) FROM artifacts WHERE sha = ?1`,
+	rTombstone: `SELECT reason FROM tombstones WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 1`,
+	rWasShown:  `SELECT count(*) FROM shown WHERE id >= ?1 AND id < ?1 || 'g'`,
+	rArtifact: `SELECT ` + summaryColumns + `, (SELECT body FROM bodies b WHERE b.seq = a.seq AND b.codec = 0)
+		FROM artifacts a WHERE a.sha = ?2`,
+	rFirstCall: `SELECT call_id, args, args_bytes, args_sha FROM observations
+		WHERE sha = ?2 AND (?1 = '' OR session = ?1) ORDER BY first_seen, session, call_id, tool LIMIT 1`,
+	rIDBySHA: `SELECT id FROM artifacts WHERE sha = ?1`,
+	rReadBack: `SELECT a.bytes, a.runes, b.body FROM artifacts a JOIN bodies b USING (seq)
+		WHERE a.sha = ?1 AND b.codec = 0`,
 }

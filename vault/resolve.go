@@ -70,7 +70,7 @@ func (v *Vault) resolve(ctx context.Context, session, idOrPrefix string) (found,
 
 // boundTo finds the artifact that was shown under exactly this prefix.
 func (v *Vault) boundTo(ctx context.Context, prefix string) (f found, ok bool, err error) {
-	err = v.readers.QueryRowContext(ctx, `SELECT id, sha FROM shown WHERE prefix = ?1`, prefix).Scan(&f.id, &f.sha)
+	err = v.reads[rBound].QueryRowContext(ctx, prefix).Scan(&f.id, &f.sha)
 	if errors.Is(err, sql.ErrNoRows) {
 		return found{}, false, nil
 	}
@@ -81,7 +81,7 @@ func (v *Vault) boundTo(ctx context.Context, prefix string) (f found, ok bool, e
 // given, begins with prefix. An id given in full comes alone.
 func (v *Vault) candidates(ctx context.Context, prefix string) ([]found, error) {
 	head := prefix[:min(len(prefix), 2+turn.ShortHex)]
-	rows, err := v.readers.QueryContext(ctx, `SELECT id, sha FROM artifacts WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT ?2`, head, maxCandidates)
+	rows, err := v.reads[rCandidates].QueryContext(ctx, head, maxCandidates)
 	if err != nil {
 		return nil, v.explain("resolve id", err)
 	}
@@ -125,15 +125,14 @@ func (v *Vault) owns(ctx context.Context, session string, sha []byte) (bool, err
 		return true, nil
 	}
 	var n int
-	err := v.readers.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pins WHERE session = ?1 AND sha = ?2)
-		OR EXISTS (SELECT 1 FROM observations WHERE session = ?1 AND sha = ?2)`, session, sha).Scan(&n)
+	err := v.reads[rOwns].QueryRowContext(ctx, session, sha).Scan(&n)
 	return n != 0, v.explain("look up owner", err)
 }
 
 // checkRow says why an artifact that was shown has no row any more.
 func (v *Vault) checkRow(ctx context.Context, f found) error {
 	var n int
-	err := v.readers.QueryRowContext(ctx, `SELECT count(*) FROM artifacts WHERE sha = ?1`, f.sha).Scan(&n)
+	err := v.reads[rHasRow].QueryRowContext(ctx, f.sha).Scan(&n)
 	if err != nil || n > 0 {
 		return v.explain("resolve id", err)
 	}
@@ -147,7 +146,7 @@ func (v *Vault) checkRow(ctx context.Context, f found) error {
 // lost by pruning), a pin (lost), or nothing (unknown).
 func (v *Vault) traceOf(ctx context.Context, prefix string) error {
 	var reason string
-	err := v.readers.QueryRowContext(ctx, `SELECT reason FROM tombstones WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 1`, prefix).Scan(&reason)
+	err := v.reads[rTombstone].QueryRowContext(ctx, prefix).Scan(&reason)
 	switch {
 	case err == nil && reason == tombReleased:
 		return ErrReleased
@@ -157,7 +156,7 @@ func (v *Vault) traceOf(ctx context.Context, prefix string) error {
 		return v.explain("resolve id", err)
 	}
 	var n int
-	err = v.readers.QueryRowContext(ctx, `SELECT count(*) FROM shown WHERE id >= ?1 AND id < ?1 || 'g'`, prefix).Scan(&n)
+	err = v.reads[rWasShown].QueryRowContext(ctx, prefix).Scan(&n)
 	if err == nil && n > 0 {
 		return ErrLost
 	}

@@ -124,7 +124,7 @@ func (v *Vault) verifyFile(ctx context.Context, r *Report) error {
 }
 
 func (v *Vault) verifyArtifacts(ctx context.Context, r *Report) error {
-	const query = `SELECT a.id, a.sha, a.runes, a.bytes, b.body IS NOT NULL, coalesce(b.body, x'')
+	const query = `SELECT a.id, a.sha, a.runes, a.bytes, coalesce(b.codec = 0, 0), coalesce(b.body, x'')
 		FROM artifacts a LEFT JOIN bodies b ON b.seq = a.seq ORDER BY a.seq`
 	return v.each(ctx, "verify artifacts", query, func(scan func(...any) error) error {
 		var s Summary
@@ -138,7 +138,7 @@ func (v *Vault) verifyArtifacts(ctx context.Context, r *Report) error {
 		r.Bytes += int64(len(text))
 		switch copy(s.Digest[:], sha); {
 		case !there:
-			r.lost(s.ID, "its body is missing")
+			r.lost(s.ID, "its body is missing or written in a way this version cannot read")
 		case checkStored(s, text) != nil:
 			r.damaged(s.ID, "its bytes, hash, length and id do not belong together")
 		}

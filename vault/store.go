@@ -154,8 +154,7 @@ func (v *Vault) readBack(ctx context.Context, it *item) error {
 	if err := v.hook("before read-back"); err != nil {
 		return err
 	}
-	rows, err := v.readers.QueryContext(ctx, `SELECT a.bytes, a.runes, b.body FROM artifacts a JOIN bodies b USING (seq)
-		WHERE a.sha = ?1 AND b.codec = 0`, it.Digest[:])
+	rows, err := v.reads[rReadBack].QueryContext(ctx, it.Digest[:])
 	if err != nil {
 		return v.explain("read back", err)
 	}

@@ -19,6 +19,9 @@ var schemaSQL string
 // steps are the schema versions, oldest first. Published steps never change.
 func steps() []sqlitefile.Step { return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}} }
 
+// readConns is how many reads run at once; more wait.
+const readConns = 2
+
 // Vault is an open vault folder. It is safe for concurrent use.
 type Vault struct {
 	views // Page, Peek, Find, Lines and Diff over Get
@@ -33,7 +36,8 @@ type Vault struct {
 	conn      *sql.Conn
 	stmts     []*sql.Stmt // by query
 	readers   *sql.DB
-	verified  *digestSet // read back and found equal in this process
+	reads     []*sql.Stmt // by read
+	verified  *digestSet  // read back and found equal in this process
 	closed    atomic.Bool
 	done      chan struct{} // closed by Close
 }
@@ -75,7 +79,7 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error {
 	newest := schema[len(schema)-1].Version
 	var err error
-	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: 2}); err != nil {
+	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: readConns}); err != nil {
 		return err
 	}
 	have, err := sqlitefile.CheckVersions(ctx, v.readers, v.path, applicationID, newest)
@@ -85,6 +89,9 @@ func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error
 	if have != newest {
 		return &safefile.Error{Op: "open", Path: v.path, Err: fmt.Errorf("%w: schema %d, want %d", errOlder, have, newest),
 			Advice: "open the folder once for writing, which brings it up to date"}
+	}
+	if err := v.prepareReads(ctx); err != nil {
+		return err
 	}
 	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
 	return err
@@ -114,7 +121,10 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 	if err := v.recount(ctx); err != nil {
 		return err
 	}
-	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: 2}); err != nil {
+	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: readConns}); err != nil {
+		return err
+	}
+	if err := v.prepareReads(ctx); err != nil {
 		return err
 	}
 	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o.FixedKey)
@@ -129,6 +139,18 @@ func (v *Vault) prepare(ctx context.Context) error {
 			return v.explain("prepare "+q.name, err)
 		}
 		v.stmts[i] = s
+	}
+	return nil
+}
+
+func (v *Vault) prepareReads(ctx context.Context) error {
+	v.reads = make([]*sql.Stmt, len(readQueries))
+	for i, text := range readQueries {
+		s, err := v.readers.PrepareContext(ctx, text)
+		if err != nil {
+			return v.explain("prepare read", err)
+		}
+		v.reads[i] = s
 	}
 	return nil
 }
@@ -153,6 +175,11 @@ func (v *Vault) Close() error {
 
 func (v *Vault) release() error {
 	var errs []error
+	for _, s := range v.reads {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
 	if v.readers != nil {
 		errs = append(errs, v.readers.Close())
 	}

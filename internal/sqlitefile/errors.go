@@ -2,7 +2,6 @@ package sqlitefile
 
 import (
 	"errors"
-	"io/fs"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,47 +38,34 @@ func Explain(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	why, advice := cause(code(err))
+	advice, why := cause(code(err))
 	if why == nil {
 		return err
 	}
 	return &safefile.Error{Op: op, Path: path, Err: why, Advice: advice}
 }
 
-func cause(code int) (error, string) {
+func cause(code int) (advice string, why error) {
 	switch code {
 	case sqlite3.SQLITE_FULL:
-		return ErrFull, "free some space on that disk, or raise the capacity"
+		return "free some space on that disk, or raise the capacity", ErrFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return ErrBusy, "wait for the other process or end it, then try again"
+		return "wait for the other process or end it, then try again", ErrBusy
 	case sqlite3.SQLITE_CORRUPT:
-		return ErrCorrupt, "keep a copy of the folder, then restore it from a backup"
+		return "keep a copy of the folder, then restore it from a backup", ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:
-		return ErrNotSQLite, "move the file away; a new one is created on the next start"
+		return "move the file away; a new one is created on the next start", ErrNotSQLite
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		return ErrReadOnly, "make the folder and its files writable for your user, or choose another folder"
+		return "make the folder and its files writable for your user, or choose another folder", ErrReadOnly
 	case sqlite3.SQLITE_CANTOPEN:
-		return ErrCantOpen, "check that the folder exists and that your user may read and write it"
+		return "check that the folder exists and that your user may read and write it", ErrCantOpen
 	case sqlite3.SQLITE_IOERR:
-		return ErrIO, "check the disk, then try again"
+		return "check the disk, then try again", ErrIO
 	}
-	return nil, ""
+	return "", nil
 }
 
-// Broken says whether err means that the whole file, not one statement, is in doubt.
-func Broken(err error) bool {
-	for _, e := range []error{ErrCorrupt, ErrNotSQLite, ErrIO, ErrFull} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	switch code(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
-		return true
-	}
-	return errors.Is(err, fs.ErrPermission)
-}
-
+// isBusy says whether another connection or process holds the lock.
 func isBusy(err error) bool {
 	c := code(err)
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED

@@ -1,0 +1,117 @@
+package vault_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"token-terminator/turn"
+	"token-terminator/vault"
+	"token-terminator/vault/vaulttest"
+)
+
+// BenchmarkVaultPut stores new artifacts of 8 KB, synchronous FULL, read back and
+// hashed. fsync is the floor of the same disk in the same run: one synced append of
+// 4 KB. grouped64 is 64 callers behind one writer that takes whatever waits;
+// ungrouped32 is 32 callers with a commit each.
+func BenchmarkVaultPut(b *testing.B) {
+	b.Run("fsync", benchFsync)
+	b.Run("one", func(b *testing.B) { benchCallers(b, 1, nil) })
+	b.Run("grouped64", func(b *testing.B) { benchCallers(b, 64, grouped) })
+	b.Run("ungrouped32", func(b *testing.B) { benchCallers(b, 32, nil) })
+}
+
+func benchFsync(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "append"))
+	require.NoError(b, err)
+	defer f.Close()
+	page := make([]byte, 4096)
+	for b.Loop() {
+		if _, err := f.Write(page); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type putter func(turn.Evidence) error
+
+// grouped gives a putter whose calls meet in one goroutine, and the end of it.
+func grouped(v *vault.Vault) (putter, func()) {
+	type wish struct {
+		ev   turn.Evidence
+		done chan error
+	}
+	wishes, stopped := make(chan wish, 128), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for w := range wishes {
+			batch := []wish{w}
+			for len(wishes) > 0 && len(batch) < 128 {
+				batch = append(batch, <-wishes)
+			}
+			evs := make([]turn.Evidence, len(batch))
+			for i := range batch {
+				evs[i] = batch[i].ev
+			}
+			for i, r := range v.PutAll(context.Background(), evs) {
+				batch[i].done <- r.Err
+			}
+		}
+	}()
+	return func(ev turn.Evidence) error {
+			w := wish{ev, make(chan error, 1)}
+			wishes <- w
+			return <-w.done
+		}, func() {
+			close(wishes)
+			<-stopped
+		}
+}
+
+func benchCallers(b *testing.B, callers int, group func(*vault.Vault) (putter, func())) {
+	v := mustOpen(b, b.TempDir(), vault.Options{})
+	put, stop := func(ev turn.Evidence) error { _, err := v.Put(context.Background(), ev); return err }, func() {}
+	if group != nil {
+		put, stop = group(v)
+	}
+	body := strings.Repeat("a line of a log file with some words in it\n", 190)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	b.ResetTimer()
+	for range callers {
+		all.Go(func() {
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				if err := put(vaulttest.Evidence("s", uint64(n), fmt.Sprint(n, body))); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	stop()
+}
+
+func BenchmarkVaultGet(b *testing.B) {
+	v := mustOpen(b, b.TempDir(), vault.Options{})
+	text := strings.Repeat("a line of a log file with some words in it\n", 190)
+	p, err := v.Put(context.Background(), vaulttest.Evidence("s", 1, text))
+	require.NoError(b, err)
+	shown := p.Proofs[turn.Sum(text)].Shown
+	for b.Loop() {
+		if _, err := v.Get(context.Background(), "s", shown); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
