@@ -147,13 +147,12 @@ func checkSegments(t *testing.T, d *Doc) {
 	for _, part := range append(slices.Clone(seg.Messages), seg.Tail) {
 		if len(part) > 0 {
 			at := len(whole)
-			require.True(t, at >= 2 && symbol(canonical[at-1]) && symbol(canonical[at-2]) && letter(canonical[at]), "cut at byte %d of %q", at, canonical)
+			require.True(t, at >= 2 && symbol(canonical[at-1]) && symbol(canonical[at-2]) && letter(canonical[at]), "cut at byte %d", at)
 		}
 		whole = append(whole, part...)
 	}
-	require.Equal(t, string(canonical), string(whole))
-	require.NotContains(t, string(canonical), "\n")
-	require.NotContains(t, string(canonical), "\r")
+	require.True(t, bytes.Equal(canonical, whole))
+	require.False(t, bytes.ContainsAny(canonical, "\r\n"))
 }
 
 func TestSegments(t *testing.T) {
@@ -214,7 +213,7 @@ func TestSegmentsOfMessagesDoNotDependOnNeighbours(t *testing.T) {
 			continue
 		}
 		var before [][]byte
-		for n := 1; n <= len(s.messages); n++ {
+		for n := 1; n <= len(s.messages); n += 1 + len(s.messages)/8 {
 			d := mustParse(t, s.requestOf(n))
 			checkSegments(t, d)
 			seg, err := d.Segments()

@@ -118,7 +118,7 @@ func TestEveryRequestOfEverySessionIsInOrder(t *testing.T) {
 						require.True(t, ok)
 					}
 				}
-				if n > 60 && n%10 != 0 {
+				if n%10 != 0 && n != turns[len(turns)-1] {
 					continue // the chain of a long request repeats what was checked before
 				}
 				chain := d.Chain()

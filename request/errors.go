@@ -87,7 +87,7 @@ func scanError(raw []byte, err error) error {
 func checkBytes(raw []byte) error {
 	switch {
 	case len(raw) > MaxBytes:
-		return refuse(raw, turn.TooLarge, MaxBytes, "%d bytes, at most %d are read; send a shorter history", len(raw), MaxBytes)
+		return refuse(raw, turn.TooLarge, 0, "%d bytes, at most %d are read; send a shorter history", len(raw), MaxBytes)
 	case len(bytes.TrimLeft(raw, " \t\r\n")) == 0:
 		return refuse(raw, turn.NotJSON, 0, "the request is empty; send one JSON object")
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
