@@ -25,7 +25,7 @@ var shapes = map[string]func(r *rand.Rand, i int) map[string]any{
 	"users": func(r *rand.Rand, i int) map[string]any {
 		return map[string]any{"uid": 10000 + r.IntN(80000), "mail": fmt.Sprintf("user%d@example.com", i), "active": true,
 			"ms": r.IntN(50) + 200, "status": []string{"active", "idle"}[r.IntN(2)],
-			"message": "signed in from host-" + fmt.Sprint(r.IntN(99)), "roles": []string{"reader"}}
+			"message": "signed in from host-" + fmt.Sprint(r.IntN(99)) + " of row", "roles": []string{"reader"}}
 	},
 	"metrics": func(r *rand.Rand, i int) map[string]any {
 		return map[string]any{"ts": 1764500000 + i*15, "ms": 1 + r.Float64(), "labels": map[string]any{"pod": fmt.Sprintf("web-%x", r.IntN(1<<20)), "ns": "default"},
@@ -45,9 +45,20 @@ var needles = map[string]func(rec map[string]any) string{
 		rec["message"] = "the purple elephant sleeps"
 		return "purple elephant"
 	},
-	"missing key":    func(rec map[string]any) string { delete(rec, "ms"); rec["marked"] = "x17y"; return "x17y" },
-	"other type":     func(rec map[string]any) string { rec["ms"] = "n/a"; return `"n/a"` },
-	"rare state":     func(rec map[string]any) string { rec["status"] = "quarantined"; return "quarantined" },
+	"missing key": func(rec map[string]any) string { delete(rec, "ms"); rec["marked"] = "x17y"; return "x17y" },
+	"other type":  func(rec map[string]any) string { rec["ms"] = "n/a"; return `"n/a"` },
+	"rare state":  func(rec map[string]any) string { rec["status"] = "quarantined"; return "quarantined" },
+	"number in a text": func(rec map[string]any) string {
+		m := fmt.Sprint(rec["message"])
+		at := strings.LastIndexFunc(m, func(r rune) bool { return r >= '0' && r <= '9' })
+		if at < 0 {
+			rec["message"] = "scraped 7 times"
+			return "scraped 7 times"
+		}
+		from := strings.LastIndexFunc(m[:at], func(r rune) bool { return r < '0' || r > '9' }) + 1
+		rec["message"] = m[:from] + "77123" + m[at+1:]
+		return "77123"
+	},
 	"null for value": func(rec map[string]any) string { rec["ms"] = nil; return `"ms":null` },
 }
 
@@ -68,6 +79,13 @@ var frames = map[string]func(recs []string) string{
 	"inner array": func(recs []string) string {
 		return `[{"page":1,"rows":[` + strings.Join(recs, ",") + `]},{"page":2,"rows":[]}]`
 	},
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
 }
 
 func indent(text string) string {
@@ -97,9 +115,7 @@ func TestNeedlesStayVisible(t *testing.T) {
 							if i == 160*percent/100 {
 								want = change(rec)
 							}
-							b, err := json.Marshal(rec)
-							require.NoError(t, err)
-							recs = append(recs, string(b))
+							recs = append(recs, marshal(t, rec))
 						}
 						text := build(recs)
 						v, reason := Compress(text, kind.JSON, form.Settings{})

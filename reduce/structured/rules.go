@@ -11,6 +11,7 @@ const (
 	fewDistinct  = 0.30 // a slot with at most this share of distinct values has rare values
 	rareShare    = 0.02 // a key, type or lone value as rare as this is evidence
 	singlesShare = 0.05 // more lone values than this mean the slot holds names, not states
+	maxDistinct  = 4096 // more distinct values than this are never few
 	showcase     = 6    // slots of at most so many distinct values show one of each
 )
 
@@ -145,7 +146,8 @@ func (v *verdict) truthy(n *jsonscan.Node, node int32) bool {
 }
 
 // strings: a text seen once where few texts are usual, or a text of a shape seen
-// once where few shapes are usual. Numbers written as texts go to numbers.
+// once where few shapes are usual, or an odd number inside texts of one shape.
+// Numbers written as texts go to the rule for numbers.
 func (v *verdict) strings(s *slot) {
 	texts := v.ofKind(s, jsonscan.String, jsonscan.Bool)
 	if len(texts) < leastValues {
@@ -166,10 +168,16 @@ func (v *verdict) strings(s *slot) {
 		}
 		return
 	}
-	if v.lone(texts, func(x seen) uint64 { return hashText(v.t.value(x.node)) }) {
+	if v.lone(texts, func(i int) uint64 { return hashText(v.t.value(texts[i].node)) }) {
 		return
 	}
-	v.lone(texts, func(x seen) uint64 { return hashShape(v.t.value(x.node)) })
+	shapes := make([]uint64, len(texts))
+	for i, x := range texts {
+		shapes[i] = hashShape(v.t.value(x.node))
+	}
+	if v.lone(texts, func(i int) uint64 { return shapes[i] }) {
+		v.columns(texts, shapes)
+	}
 }
 
 // ofKind returns the values of one or two kinds; the slice is the slot's own when
@@ -198,18 +206,19 @@ func (v *verdict) ofKind(s *slot, a, b jsonscan.Kind) []seen {
 
 // lone pins values whose hash occurs once, when the distinct ones are few. It says
 // whether they were.
-func (v *verdict) lone(values []seen, hash func(seen) uint64) bool {
+func (v *verdict) lone(values []seen, hash func(i int) uint64) bool {
 	counts := newTally()
-	most := max(showcase, int(fewDistinct*float64(len(values))))
+	few := min(maxDistinct, int(fewDistinct*float64(len(values))))
+	most := max(showcase, few)
 	hashes := make([]uint64, len(values))
-	for i, x := range values {
-		hashes[i] = hash(x)
+	for i := range values {
+		hashes[i] = hash(i)
 		counts.add(hashes[i])
 		if counts.n > most {
 			return false
 		}
 	}
-	if counts.n > int(fewDistinct*float64(len(values))) {
+	if counts.n > few {
 		return false
 	}
 	singles := 0

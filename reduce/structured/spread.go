@@ -30,21 +30,23 @@ func (v *verdict) spread(values []seen) {
 			kept = append(kept, x)
 		}
 	}
-	if len(kept) < leastValues {
-		return
-	}
-	if v.lone(kept, func(x seen) uint64 { return v.magnitude(x.node) }) {
+	v.odd(kept, numbers, func(i int) uint64 { return v.magnitude(kept[i].node) })
+}
+
+// odd is the rule for the numbers of one slot; hash tells equal ones.
+func (v *verdict) odd(values []seen, numbers []float64, hash func(i int) uint64) {
+	if len(values) < leastValues || v.lone(values, hash) {
 		return
 	}
 	if steps := steps(numbers); steps != nil {
 		for _, i := range oddOnes(steps) {
-			v.pin(kept[i].node)
+			v.pin(values[i].node)
 		}
 		return
 	}
-	v.digitCounts(kept, numbers)
+	v.digitCounts(values, numbers)
 	for _, i := range oddOnes(numbers) {
-		v.pin(kept[i].node)
+		v.pin(values[i].node)
 	}
 }
 
