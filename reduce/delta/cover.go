@@ -12,7 +12,8 @@ type search struct {
 	heads  []int32 // newest posting of each line, -1 none
 	sum    []int32 // estimated tokens of all lines before i; 0 for lines of no base
 	cands  []int32 // bases worth a look
-	tries  int     // places looked at by cover
+	tries  int     // places looked at by one cover
+	steps  int     // lines compared by all covers: the work done
 	first  []int32 // for line i and candidate c at i*len(cands)+c: first place in that base, -1 none
 }
 
@@ -238,7 +239,9 @@ func (s *search) extend(b *indexed, r run) run {
 	hashes, theirs := s.hashes[r.at:], b.hashes[r.from:]
 	lines, others := s.lines[r.at:], b.lines[r.from:]
 	limit := min(len(hashes), len(theirs))
+	s.steps++
 	for n := range limit {
+		s.steps++
 		if hashes[n] != theirs[n] {
 			break
 		}
@@ -260,6 +263,7 @@ func (s *search) extend(b *indexed, r run) run {
 func (s *search) extendBack(r run, limit int32) run {
 	b := s.ix.bases[s.cands[r.base]]
 	for r.at > limit && r.from > 0 && s.hashes[r.at-1] == b.hashes[r.from-1] {
+		s.steps++
 		t, o := r.at-1, r.from-1
 		c, ok := r.change.pair(s.lines[t], b.lines[o], false, s.o.ShiftIDs)
 		if !ok || c.mode != r.change.mode && r.change.mode == number {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -354,43 +353,4 @@ func TestProposeIsTheSameInEveryIndexAndGoroutine(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-func TestProposeStaysLinearOnHostileTexts(t *testing.T) {
-	t.Parallel()
-	numbers := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "[%d] link to the same page\n", i*7%1000)
-		}
-		return b.String()
-	}
-	makers := map[string]func(n int) string{
-		"equal lines":         func(n int) string { return strings.Repeat("\t\treturn nil, err\n", n) },
-		"blank lines":         func(n int) string { return strings.Repeat("\n", 10*n) },
-		"two lines in turn":   func(n int) string { return strings.Repeat("\t\treturn nil, err\n\t}\n", n/2) },
-		"ids that never fit":  numbers,
-		"line ends in turn":   func(n int) string { return strings.Repeat("a line of words\r\na line of words\n", n/2) },
-		"one line":            func(n int) string { return strings.Repeat("word ", 4*n) },
-		"numbers that repeat": func(n int) string { return strings.Repeat("1:text of a line\n2:text of a line\n", n/2) },
-	}
-	for name, text := range makers {
-		t.Run(name, func(t *testing.T) {
-			ix := delta.NewIndex()
-			for i := range 6 {
-				ix.Add(delta.Base{Label: fmt.Sprint("result ", i), Text: text(5000+i) + sourceText(uint64(i), 20) + text(37+i)})
-			}
-			took := func(n int) time.Duration {
-				best := time.Hour
-				for range 3 {
-					from := time.Now()
-					ix.Propose(text(n)+"an end", delta.Options{})
-					best = min(best, time.Since(from))
-				}
-				return best
-			}
-			small, large := took(4000), took(32000)
-			require.Less(t, large, 24*small+20*time.Millisecond, "8 times the text took %v after %v", large, small)
-		})
-	}
 }

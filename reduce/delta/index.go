@@ -11,7 +11,7 @@ import (
 type Base struct {
 	Message int    // index of the message it stands in
 	Block   string // RFC 6901 pointer inside that message
-	Label   string // how notes name it, e.g. "result 7 (Read main.go)" or "call 12 (Write main.go) content"
+	Label   string // how notes name it; words a reader finds in the request: "result 7 (Bash: npm test)", "call 12 (Write main.go) content"
 	Path    string // file it shows or writes, "" when it is no file's text
 	Text    string // decoded and as visible now: reduced when the block is shown reduced
 	IsRead  bool   // it is the result of a read
