@@ -3,14 +3,14 @@ package layout
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,8 +20,18 @@ import (
 
 type result struct{ family, text, tool, args string }
 
-func corpus(t *testing.T, dir string) []result {
+// corpus is every output and every tool result of the corpus named by
+// TOKEN_TERMINATOR_CORPUS, or the samples of this package.
+func corpus(t *testing.T) []result {
+	t.Helper()
 	var all []result
+	dir := os.Getenv("TOKEN_TERMINATOR_CORPUS")
+	if dir == "" {
+		for name, c := range samples {
+			all = append(all, result{family: "samples/" + name, text: c.text})
+		}
+		return all
+	}
 	require.NoError(t, filepath.WalkDir(filepath.Join(dir, "outputs"), func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Base(filepath.Dir(p)) == "repeats" {
 			return err
@@ -43,7 +53,7 @@ func session(t *testing.T, file string) (all []result) {
 	require.NoError(t, err)
 	defer h.Close()
 	b, err := bufio.NewReaderSize(h, 1<<20).ReadBytes('\n')
-	if len(b) == 0 {
+	if !errors.Is(err, io.EOF) {
 		require.NoError(t, err)
 	}
 	var s struct {
@@ -73,73 +83,74 @@ func session(t *testing.T, file string) (all []result) {
 	return all
 }
 
-func TestProbe(t *testing.T) {
-	dir := os.Getenv("TOKEN_TERMINATOR_CORPUS")
-	if dir == "" {
-		return
+// figures of one family or rule, in tokens.
+type figures struct{ results, before, removed int }
+
+type report map[string]*figures
+
+func (r report) add(name string, before, after int) {
+	if r[name] == nil {
+		r[name] = &figures{}
 	}
-	c, err := tokens.Named("o200k_base")
+	r[name].results++
+	r[name].before += before
+	r[name].removed += before - after
+}
+
+func (r report) log(t *testing.T) {
+	var names []string
+	for name := range r {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f := r[name]
+		t.Logf("%-40s %4d results, %8d tokens, %7d removed (%.1f %%)", name, f.results, f.before, f.removed, 100*float64(f.removed)/float64(f.before))
+	}
+}
+
+const floor = 200 // tokens from which a layout is tried
+
+// TestLayoutsOverACorpus holds that no layout is larger, that every lossless one
+// gives its bytes back and that no equivalent one changes a JSON value, and logs
+// what each rule removes.
+func TestLayoutsOverACorpus(t *testing.T) {
+	t.Parallel()
+	counter, err := tokens.Named("o200k_base")
 	require.NoError(t, err)
-	count := func(s string) int { return c.Count([]byte(s)) }
-	type sum struct{ n, before, less, eq, both int }
-	sums, rulesSum := map[string]*sum{}, map[string]*sum{}
-	for _, r := range corpus(t, dir) {
+	count := func(s string) int { return counter.Count([]byte(s)) }
+	families, byRule := report{}, report{}
+	for _, r := range corpus(t) {
 		before := count(r.text)
-		if before < 200 || !utf8.ValidString(r.text) {
+		if before < floor {
 			continue
 		}
 		k := kind.Detect(r.text, kind.Call{Tool: r.tool, Args: r.args})
-		s := sums[r.family]
-		if s == nil {
-			s = &sum{}
-			sums[r.family] = s
-		}
-		s.n++
-		s.before += before
-		text := r.text
-		if out, ok := Equivalent(text, k, count); ok {
-			s.eq += before - count(out)
-			text = out
-			if rs := rulesSum["equivalent "+string(k)]; rs == nil {
-				rulesSum["equivalent "+string(k)] = &sum{}
+		text, after := r.text, before
+		if out, ok := Equivalent(r.text, k, count); ok {
+			text, after = out, count(out)
+			require.Less(t, after, before)
+			byRule.add("equivalent, "+string(k), before, after)
+			if json.Valid([]byte(r.text)) {
+				require.Equal(t, tokensOf(t, r.text), tokensOf(t, out))
 			}
-			rs := rulesSum["equivalent "+string(k)]
-			rs.n++
-			rs.before += before
-			rs.less += before - count(out)
 		}
-		if out, _, ok := Choose(r.text, k, count); ok {
+		for _, of := range slices.Compact([]string{text, r.text}) {
+			out, names, ok := Choose(of, k, count)
+			if !ok {
+				continue
+			}
 			back, err := Restore(out)
 			require.NoError(t, err)
-			require.Equal(t, r.text, back)
-			s.less += before - count(out)
-			require.Less(t, count(out), before)
-		}
-		if out, names, ok := Choose(text, k, count); ok {
-			text = out
-			name := strings.Join(names, "+")
-			if rulesSum[name] == nil {
-				rulesSum[name] = &sum{}
+			require.True(t, back == of, "not restored")
+			require.Less(t, count(out), count(of))
+			if of == text {
+				byRule.add("lossless, "+strings.Join(names, "+"), after, count(out))
+				after = count(out)
 			}
-			rs := rulesSum[name]
-			rs.n++
-			rs.before += before
-			rs.less += before - count(out)
 		}
-		s.both += before - count(text)
+		families.add(r.family, before, after)
 	}
-	show := func(m map[string]*sum) {
-		var keys []string
-		for k := range m {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			s := m[k]
-			p := func(n int) float64 { return 100 * float64(n) / float64(s.before) }
-			fmt.Printf("%-34s n=%4d tokens=%8d lossless %5.1f%% (%d) equivalent %5.1f%% both %5.1f%%\n", k, s.n, s.before, p(s.less), s.less, p(s.eq), p(s.both))
-		}
-	}
-	show(sums)
-	show(rulesSum)
+	families.log(t)
+	byRule.log(t)
 }
