@@ -130,7 +130,7 @@ func zeroAfter(s string, j int) bool {
 	return false
 }
 
-// fold compares the end of w with a lower-case term without case.
+// endsIn compares the end of w with a lower-case term without case.
 func endsIn(w, term string) bool {
 	if len(w) < len(term) {
 		return false
@@ -144,82 +144,45 @@ func endsIn(w, term string) bool {
 	return true
 }
 
+// term is one severity word in lower case, without a plural s.
+type term struct {
+	text  string
+	whole bool // only as a word of its own, not as the end of a joined name
+	bits  uint8
+}
+
+// terms lists the severity words by their last letter.
+var terms = [26][]term{
+	'c' - 'a': {{"panic", false, sevPanic}},
+	'd' - 'a': {{"failed", false, sevFailure}, {"aborted", false, sevFailure}, {"killed", false, sevFailure}, {"crashed", false, sevFailure},
+		{"caused", true, sevError}, {"refused", false, sevError}, {"denied", false, sevError}, {"corrupted", false, sevError}},
+	'e' - 'a': {{"failure", false, sevFailure}, {"cause", true, sevError}, {"rootcause", false, sevError}, {"unreachable", false, sevError},
+		{"severe", true, sevError}, {"unable", true, sevError}},
+	'g' - 'a': {{"warning", false, sevWarning}, {"failing", false, sevFailure}, {"emerg", true, sevPanic}},
+	'h' - 'a': {{"crash", false, sevFailure}},
+	'k' - 'a': {{"traceback", false, sevError}},
+	'l' - 'a': {{"fatal", false, sevPanic}, {"critical", false, sevPanic}, {"fail", true, sevFailure}, {"testfail", false, sevFailure}},
+	'm' - 'a': {{"oom", true, sevFailure}},
+	'n' - 'a': {{"exception", false, sevError}, {"warn", false, sevWarning}, {"assertion", false, sevFailure}, {"segmentation", false, sevFailure}},
+	'r' - 'a': {{"error", false, sevError}},
+	't' - 'a': {{"assert", true, sevFailure}, {"timeout", true, sevFailure}, {"corrupt", false, sevFailure}, {"segfault", false, sevPanic}, {"abort", true, sevFailure}},
+}
+
 // severeWord gives the severity bits of a word.
 func severeWord(w string) uint8 {
 	if w[0] >= 0xE2 {
 		return severeSign(w)
 	}
-	if len(w) > 2 && w[len(w)-1] == 's' && w[len(w)-2]|0x20 != 's' {
+	if len(w) > 3 && w[len(w)-1] == 's' && w[len(w)-2]|0x20 != 's' {
 		w = w[:len(w)-1]
 	}
-	switch w[len(w)-1] | 0x20 {
-	case 'r':
-		if endsIn(w, "error") {
-			return sevError
-		}
-	case 'n':
-		switch {
-		case endsIn(w, "exception"):
-			return sevError
-		case endsIn(w, "warn"):
-			return sevWarning
-		case endsIn(w, "assertion"), endsIn(w, "segmentation"):
-			return sevFailure
-		}
-	case 'e':
-		switch {
-		case endsIn(w, "failure"):
-			return sevFailure
-		case endsIn(w, "severe") && len(w) == 6, endsIn(w, "unreachable"), endsIn(w, "unable") && len(w) == 6:
-			return sevError
-		case endsIn(w, "cause") && (len(w) == 5 || endsIn(w, "rootcause")):
-			return sevError
-		}
-	case 'd':
-		switch {
-		case endsIn(w, "failed"), endsIn(w, "aborted"), endsIn(w, "killed"), endsIn(w, "crashed"), endsIn(w, "oomkilled"):
-			return sevFailure
-		case endsIn(w, "caused") && len(w) == 6, endsIn(w, "refused"), endsIn(w, "denied"), endsIn(w, "corrupted"):
-			return sevError
-		}
-	case 'l':
-		switch {
-		case endsIn(w, "fatal"), endsIn(w, "critical"):
-			return sevPanic
-		case endsIn(w, "fail") && (len(w) == 4 || w[len(w)-4] == 'F'):
-			return sevFailure
-		}
-	case 'g':
-		switch {
-		case endsIn(w, "warning"):
-			return sevWarning
-		case endsIn(w, "failing"):
-			return sevFailure
-		case endsIn(w, "emerg") && len(w) == 5:
-			return sevPanic
-		}
-	case 'c':
-		if endsIn(w, "panic") {
-			return sevPanic
-		}
-	case 'k':
-		if endsIn(w, "traceback") {
-			return sevError
-		}
-	case 't':
-		switch {
-		case endsIn(w, "assert") && len(w) == 6, endsIn(w, "timeout") && len(w) == 7, endsIn(w, "corrupt"):
-			return sevFailure
-		case endsIn(w, "segfault"):
-			return sevPanic
-		}
-	case 'h':
-		if endsIn(w, "crash") {
-			return sevFailure
-		}
-	case 'm':
-		if endsIn(w, "oom") && len(w) == 3 {
-			return sevFailure
+	last := w[len(w)-1] | 0x20
+	if last < 'a' || last > 'z' {
+		return 0
+	}
+	for _, t := range terms[last-'a'] {
+		if endsIn(w, t.text) && (!t.whole || len(w) == len(t.text)) {
+			return t.bits
 		}
 	}
 	return 0

@@ -168,6 +168,7 @@ func hash(s string) uint64 {
 		v |= uint64(s[i]) << (8 * i)
 	}
 	h = (h ^ v) * prime
+	h = (h ^ h>>32) * prime
 	return h ^ h>>29
 }
 

@@ -39,33 +39,15 @@ var programs = map[string]Kind{
 }
 
 func programHint(s simple) Kind {
-	name := s.name()
-	sub := ""
-	for _, a := range s.args() {
-		if !strings.HasPrefix(a, "-") {
-			sub = a
-			break
-		}
+	name, sub := s.name(), ""
+	if args := s.args(); len(args) > 0 {
+		sub = args[0]
 	}
 	switch name {
 	case "git":
-		switch sub {
-		case "grep":
-			return Search
-		case "diff", "show":
-			return Diff
-		case "ls-files", "ls-tree", "status":
-			return Listing
-		}
-		return ""
+		return gitHint(sub)
 	case "go":
-		switch sub {
-		case "test":
-			return Test
-		case "build", "vet", "install", "get", "mod":
-			return Build
-		}
-		return ""
+		return goHint(sub)
 	case "cargo", "dotnet", "swift", "npm", "yarn", "pnpm", "mvn", "mvnw", "gradle", "gradlew", "make":
 		if strings.HasPrefix(sub, "test") || sub == "t" || s.has("test") || s.has("verify") || s.has("check") {
 			return Test
@@ -82,15 +64,7 @@ func programHint(s simple) Kind {
 		}
 		return ""
 	case "python", "python3", "uv", "poetry", "npx", "node":
-		for _, w := range s.words[1:] {
-			if k := programs[baseName(w)]; k == Test || k == Build {
-				return k
-			}
-			if w == "unittest" || strings.Contains(w, "runtests") {
-				return Test
-			}
-		}
-		return ""
+		return wrappedHint(s.words[1:])
 	case "tail", "cat":
 		for _, a := range s.args() {
 			if strings.HasSuffix(a, ".log") || strings.Contains(a, "/log/") {
@@ -100,4 +74,39 @@ func programHint(s simple) Kind {
 		return ""
 	}
 	return programs[name]
+}
+
+func gitHint(sub string) Kind {
+	switch sub {
+	case "grep":
+		return Search
+	case "diff", "show":
+		return Diff
+	case "ls-files", "ls-tree", "status":
+		return Listing
+	}
+	return ""
+}
+
+func goHint(sub string) Kind {
+	switch sub {
+	case "test":
+		return Test
+	case "build", "vet", "install", "get", "mod":
+		return Build
+	}
+	return ""
+}
+
+// wrappedHint looks for the program that an interpreter or a runner starts.
+func wrappedHint(words []string) Kind {
+	for _, w := range words {
+		if k := programs[baseName(w)]; k == Test || k == Build {
+			return k
+		}
+		if w == "unittest" || strings.Contains(w, "runtests") {
+			return Test
+		}
+	}
+	return ""
 }
