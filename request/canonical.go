@@ -19,11 +19,12 @@ func Canonical(raw []byte) ([]byte, error) {
 	if err := checkBytes(raw); err != nil {
 		return nil, err
 	}
-	w := writer{Scanner: strictjson.New(raw, MaxDepth), same: true}
-	if err := w.whole(); err != nil {
+	w := writer{Scanner: strictjson.New(raw, MaxDepth)}
+	out, err := w.whole()
+	if err != nil {
 		return nil, scanError(raw, err)
 	}
-	return w.dst, nil
+	return out, nil
 }
 
 // writer emits the canonical form of what it scans. As long as the output equals
@@ -32,7 +33,8 @@ type writer struct {
 	*strictjson.Scanner
 	base    int
 	same    bool
-	dst     []byte
+	dst     []byte // the output, once it is not the input
+	buffer  []byte // memory for dst, kept from one text to the next
 	scratch []byte
 	members []member // of all open objects
 	track   bool     // note where the elements of the root's "messages" stand
@@ -45,18 +47,20 @@ type member struct {
 	start, end int    // literal key, colon and value
 }
 
-// whole writes one text that holds nothing but one value.
-func (w *writer) whole() error {
+// whole writes the text in hand, which holds one value and nothing else. The
+// result is a part of Data or of buffer.
+func (w *writer) whole() ([]byte, error) {
 	w.Space()
-	w.base = w.Pos
-	err := w.root()
-	if err != nil {
-		return err
+	w.base, w.same, w.dst = w.Pos, true, nil
+	if err := w.root(); err != nil {
+		return nil, err
 	}
 	if w.same {
 		w.dst = w.Data[w.base:w.Pos:w.Pos]
+	} else {
+		w.buffer = w.dst
 	}
-	return w.End()
+	return w.dst, w.End()
 }
 
 func (w *writer) root() error {
@@ -78,7 +82,8 @@ func (w *writer) place(offset int) int {
 func (w *writer) differ(offset int) {
 	if w.same {
 		w.same = false
-		w.dst = append(make([]byte, 0, len(w.Data)-w.base), w.Data[w.base:offset]...)
+		w.buffer = slices.Grow(w.buffer[:0], len(w.Data)-w.base)
+		w.dst = append(w.buffer, w.Data[w.base:offset]...)
 	}
 }
 

@@ -12,21 +12,28 @@ import (
 // list of exactly one text part stands for that part's string. i must be an index
 // of Messages.
 func (d *Doc) Digest(i int) turn.Digest {
-	span := d.Messages[i].Span
-	canonical, err := Canonical(d.Raw[span.Start:span.End])
+	return d.digest(i, &writer{Scanner: strictjson.New(nil, MaxDepth)})
+}
+
+// digest uses the memory of w, which serves one message after the other.
+func (d *Doc) digest(i int, w *writer) turn.Digest {
+	message := d.Raw[d.Messages[i].Span.Start:d.Messages[i].Span.End]
+	w.Reset(message)
+	canonical, err := w.whole()
 	if err != nil {
 		// Parse read these very bytes, so this cannot be; the raw bytes are an identity too.
-		return turn.SumBytes(d.Raw[span.Start:span.End])
+		return turn.SumBytes(message)
 	}
 	return turn.SumBytes(identity(canonical))
 }
 
 // Chain is the chain hash up to and including each message, in order.
 func (d *Doc) Chain() []turn.Digest {
+	w := &writer{Scanner: strictjson.New(nil, MaxDepth)}
 	chain := make([]turn.Digest, len(d.Messages))
 	parent := turn.Digest{}
 	for i := range d.Messages {
-		parent = turn.Chain(parent, d.Digest(i))
+		parent = turn.Chain(parent, d.digest(i, w))
 		chain[i] = parent
 	}
 	return chain

@@ -27,11 +27,12 @@ type Segments struct {
 
 // Segments cuts the canonical form of the request.
 func (d *Doc) Segments() (Segments, error) {
-	w := writer{Scanner: strictjson.New(d.Raw, MaxDepth), same: true, track: true}
-	if err := w.whole(); err != nil {
+	w := writer{Scanner: strictjson.New(d.Raw, MaxDepth), track: true}
+	text, err := w.whole()
+	if err != nil {
 		return Segments{}, scanError(d.Raw, err)
 	}
-	return cut(w.dst, w.items), nil
+	return cut(text, w.items), nil
 }
 
 // cut splits canonical text at the safe places of its messages.
