@@ -47,20 +47,20 @@ func rawDigest(doc *request.Doc, i int) turn.Digest {
 	return turn.SumBytes(doc.Raw[doc.Messages[i].Span.Start:doc.Messages[i].Span.End])
 }
 
-// bills prices one call in every arm. What a request counts beyond its messages
-// stands before them; the recorded arm has no declaration of ours.
-func (run *sessionRun) bills(i int, cold bool, raw, sent int) {
+// bills prices one call in every arm. Tools and other fields stand before the
+// messages; the recorded arm has no declaration of ours.
+func (run *sessionRun) bills(i int, cold bool, raw int) {
 	output := 0
 	for _, answer := range run.turns[i].Answers {
 		output += run.meter.JSON(answer).Tokens
 	}
 	for _, a := range run.arms {
 		a.raw.Add(plan.Call{
-			Fixed: run.added + raw - run.raw.sum, FixedDigest: fixedName("raw"),
+			Fixed: run.added + run.fixedRaw, FixedDigest: fixedName("raw"),
 			Messages: run.raw.parts, Output: output, Cold: cold,
 		})
 		a.our.Add(plan.Call{
-			Fixed: run.added + sent - run.sent.sum, FixedDigest: fixedName("ours"),
+			Fixed: run.added + run.fixedIn, FixedDigest: fixedName("ours"),
 			Messages: run.sent.parts, Output: output, Cold: cold,
 		})
 	}

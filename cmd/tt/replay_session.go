@@ -189,7 +189,7 @@ func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduc
 	run.figures.AddTurn(rawTotal, sentTotal, took)
 	run.figures.AddReason(answer.Reason)
 	run.newBlocks(i, before, after, detail, sentTotal)
-	run.bills(i, cold, rawTotal, sentTotal)
+	run.bills(i, cold, rawTotal)
 	run.answer(run.turns[i])
 	return nil
 }

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"token-terminator/datasets"
+)
+
+// tt runs one command line in this process.
+func tt(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return ttEnv(t, map[string]string{"TOKEN_TERMINATOR_HOME": t.TempDir()}, stdin, args...)
+}
+
+func ttEnv(t *testing.T, env map[string]string, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s := &stage{
+		ctx: context.Background(), stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs,
+		getenv: func(name string) string { return env[name] },
+	}
+	code = run(s, append([]string{"tt"}, args...))
+	return code, out.String(), errs.String()
+}
+
+// sessionFile writes one bundled session as the corpus line it is.
+func sessionFile(t *testing.T, contains string) string {
+	t.Helper()
+	sessions, err := datasets.Bundled()
+	require.NoError(t, err)
+	for _, s := range sessions {
+		if !strings.Contains(s.ID, contains) {
+			continue
+		}
+		line, err := json.Marshal(map[string]any{
+			"id": s.ID, "source": s.Source, "model": s.Model, "messages": s.Messages, "tools": s.Tools, "meta": s.Meta,
+		})
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "session.jsonl")
+		require.NoError(t, os.WriteFile(path, append(line, '\n'), 0o600))
+		return path
+	}
+	t.Fatalf("no bundled session is named like %q", contains)
+	return ""
+}
+
+func TestReplay_DumpLetsAnOutsiderCheckEveryClaim(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "dump")
+	code, out, errs := tt(t, "", "replay", "--json", "--dump", dir)
+	require.Equal(t, exitDone, code, errs)
+	var report struct {
+		Sessions []struct {
+			ID        string         `json:"id"`
+			Turns     int            `json:"turns"`
+			ByForm    map[string]any `json:"by_form"`
+			Checked   int            `json:"recoveries_checked"`
+			Failed    int            `json:"recoveries_failed"`
+			Enlarged  int            `json:"enlarged_turns"`
+			Pairing   int            `json:"pairing_violations"`
+			Prefix    int            `json:"prefix_violations"`
+			Artifacts int            `json:"artifacts"`
+		} `json:"sessions"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.GreaterOrEqual(t, len(report.Sessions), 5)
+	changed := 0
+	for _, s := range report.Sessions {
+		require.Zero(t, s.Failed+s.Enlarged+s.Pairing+s.Prefix, s.ID)
+		folder := filepath.Join(dir, datasets.Session{ID: s.ID}.DumpName())
+		changed += audit(t, folder, func(id string) string {
+			code, text, errs := tt(t, "", "vault", "get", id, "--vault", filepath.Join(dir, "vault"))
+			require.Equal(t, exitDone, code, errs)
+			return text
+		})
+	}
+	require.Greater(t, changed, 50)
+}
+
+func TestReplay_TwoRunsGiveEqualBytes(t *testing.T) {
+	t.Parallel()
+	file := sessionFile(t, "tau-bench")
+	var dumps []string
+	for range 2 {
+		dir := filepath.Join(t.TempDir(), "dump")
+		code, _, errs := tt(t, "", "replay", "--json", "--dump", dir, file)
+		require.Equal(t, exitDone, code, errs)
+		var all strings.Builder
+		require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".json") {
+				data, err := os.ReadFile(path)
+				require.NoError(t, err)
+				all.WriteString(filepath.Base(path))
+				all.Write(data)
+			}
+			return err
+		}))
+		dumps = append(dumps, all.String())
+	}
+	require.Equal(t, dumps[0], dumps[1])
+}
+
+// contractFields are the keys of S in the project's contract.
+var contractFields = []string{
+	"id", "source", "model", "tokenizer", "messages", "turns", "prefix_added", "tokens", "unique_tokens_removed", "cost",
+	"denominators", "by_form", "by_tool", "epochs", "prefix_violations", "enlarged_turns", "passthrough_turns", "artifacts",
+	"recoveries_checked", "recoveries_failed", "pairing_violations", "needed_later", "latency_ms", "reasons",
+}
+
+func TestReplay_JSONKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	code, out, errs := tt(t, "", "replay", "--json", sessionFile(t, "tau-bench"))
+	require.Equal(t, exitDone, code, errs)
+	var report map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	var sessions []map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(report["sessions"], &sessions))
+	var total map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(report["total"], &total))
+	for _, s := range append(sessions, total) {
+		var have []string
+		for key := range s {
+			have = append(have, key)
+		}
+		require.ElementsMatch(t, contractFields, have)
+	}
+	var cost map[string]any
+	require.NoError(t, json.Unmarshal(sessions[0]["cost"], &cost))
+	for _, arm := range []string{"always_rewrite", "masking", "optimum", "share_of_optimum"} {
+		require.Contains(t, cost, arm)
+		require.Nil(t, cost[arm], "%s is not run in this release", arm)
+	}
+	require.InDelta(t, cost["final"].(float64)+cost["recovery_debit"].(float64), cost["birth"], 1e-6)
+	require.Equal(t, "[]", string(sessions[0]["epochs"]))
+}
+
+func TestReplay_ATranscriptOfClaudeCodeReplays(t *testing.T) {
+	t.Parallel()
+	code, out, errs := tt(t, "", "replay", "--assume-tokenizer", "o200k_base", filepath.Join("..", "..", "datasets", "sessions", "transcript"))
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, out, "o200k_base (assumed)")
+}
+
+func TestReplay_BadInputIsNamedAndLosesNothingElse(t *testing.T) {
+	t.Parallel()
+	good := sessionFile(t, "tau-bench")
+	cases := map[string]struct {
+		content string
+		says    string
+	}{
+		"empty file":       {"", "nothing in it"},
+		"not JSON":         {"{\"messages\": [\n", ":1"},
+		"not UTF-8":        {"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}\n", "UTF-8"},
+		"wrong format":     {"{\"hello\": 1}\n", "format"},
+		"repeated key":     {"{\"messages\":[{\"role\":\"user\",\"role\":\"user\",\"content\":\"x\"}]}\n", ""},
+		"messages no list": {"{\"messages\": 7}\n", "messages"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad := filepath.Join(t.TempDir(), "bad.jsonl")
+			require.NoError(t, os.WriteFile(bad, []byte(test.content), 0o600))
+			code, out, errs := tt(t, "", "replay", "--json", bad, good)
+			require.True(t, slices.Contains([]int{exitDone, exitUsage}, code), errs)
+			require.Contains(t, out, "tau-bench", "the good file is reported all the same")
+			if code == exitUsage {
+				require.Contains(t, errs, "bad.jsonl")
+				require.Contains(t, errs, test.says)
+			}
+		})
+	}
+}
+
+func TestReplay_RefusesAFolderThatIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.txt"), []byte("keep"), 0o600))
+	code, _, errs := tt(t, "", "replay", "--dump", dir, sessionFile(t, "tau-bench"))
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "not empty")
+	data, err := os.ReadFile(filepath.Join(dir, "mine.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "keep", string(data))
+}
+
+func TestReplay_NeverTouchesTheHome(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	code, _, errs := ttEnv(t, map[string]string{"TOKEN_TERMINATOR_HOME": home}, "", "replay", "--json", sessionFile(t, "tau-bench"))
+	require.Equal(t, exitDone, code, errs)
+	entries, err := os.ReadDir(home)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
