@@ -34,6 +34,7 @@ const (
 	ReadBackFailed     Reason = "read_back_failed"    // stored bytes did not come back equal
 	InternalError      Reason = "internal_error"      // a panic or a broken invariant of ours
 	Stopped            Reason = "stopped"             // the system is shutting down
+	Cancelled          Reason = "cancelled"           // the caller went away before the answer
 	MinPrefix          Reason = "min_prefix"          // would fall under the smallest cacheable prefix
 	MemoryMismatch     Reason = "memory_mismatch"     // form memory and request disagree: cold epoch
 )
@@ -110,7 +111,7 @@ var allReasons = []Reason{
 	Reduced, NothingToReduce, SmallRequest, TurnedOff, Busy, Deadline, StaleBinding, TooLarge, NotJSON, NotUTF8,
 	TooDeep, DuplicateKey, UnknownShape, DialectPassed, StatefulRequest, PairingBroken, RoleOrder, NotSmallerChars,
 	NotSmallerTokens, PanelDisagrees, NoMeasure, StorageUnavailable, VaultFull, ReadBackFailed, InternalError, Stopped,
-	MinPrefix, MemoryMismatch,
+	Cancelled, MinPrefix, MemoryMismatch,
 	InternalCall, AuxiliaryRole, HostScopeUnavailable, UnsupportedRequest, AuxiliaryCall, UnknownPurpose,
 	NonGenerationAPI, NonGenerationOp, ServiceEnvelope, AmbiguousEnvelope, NotConversation, ExplicitConversation,
 	HermesMainTurn, UnscopedRequest,

@@ -1,0 +1,112 @@
+package actors
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"token-terminator/turn"
+)
+
+// past is a remembered answer: a retry of the same turn with the same bytes gets it
+// again after its evidence was pinned and read back again, without a new compile.
+type past struct {
+	turn     uint64
+	attempt  uint64 // the last one answered from it
+	digest   turn.Digest
+	outcome  Outcome
+	evidence turn.Evidence
+	proofs   map[turn.Digest]turn.Proof
+	bytes    int64
+}
+
+// remember keeps an answer within the bounds of the configuration. One that is too
+// large is not kept; its retry is compiled again.
+func (s *session) remember(w *work, m *TurnCompiled) {
+	p := &past{
+		turn: w.binding.Turn, digest: w.digest,
+		outcome: m.Outcome, evidence: m.evidence, proofs: m.proofs,
+	}
+	p.evidence.Nodes = m.Outcome.Nodes
+	for _, a := range w.attempts {
+		p.attempt = max(p.attempt, a.binding.Attempt)
+	}
+	p.bytes = int64(len(p.outcome.Body)) + weigh(p.evidence)
+	if p.bytes > s.env.cfg.RememberBytes {
+		return
+	}
+	s.past = append(s.past, p)
+	s.pastBytes += p.bytes
+	for len(s.past) > s.env.cfg.RememberTurns || s.pastBytes > s.env.cfg.RememberBytes {
+		s.pastBytes -= s.past[0].bytes
+		s.past[0] = nil
+		s.past = s.past[1:]
+	}
+}
+
+func (s *session) recall(number uint64, digest turn.Digest) *past {
+	for _, p := range s.past {
+		if p.turn == number && p.digest == digest {
+			return p
+		}
+	}
+	return nil
+}
+
+// verify asks for the evidence of a remembered answer to be pinned again.
+func (s *session) verify(ctx actor.Context, w *work, p *past) {
+	w.stage, w.past = verifying, p
+	if len(p.evidence.Artifacts) == 0 {
+		s.finish(ctx, w, p.outcome, true)
+		return
+	}
+	pin, why := s.env.pin(w.binding, p.evidence)
+	if why != "" {
+		s.drop(ctx, w, why)
+		return
+	}
+	ctx.Request(s.env.writer, pin)
+}
+
+// verified gives the remembered answer if every proof it was built on stands. The
+// shown prefix must be the same, for it is part of the answer's bytes.
+func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
+	w := s.find(m.Binding, verifying)
+	if w == nil {
+		return
+	}
+	if m.Failure != "" {
+		s.drop(ctx, w, m.Failure)
+		return
+	}
+	for _, a := range w.past.evidence.Artifacts {
+		had, needed := w.past.proofs[a.Digest]
+		if needed && m.Pinned.Proofs[a.Digest] != had {
+			s.drop(ctx, w, turn.ProofMissing)
+			return
+		}
+	}
+	s.finish(ctx, w, w.past.outcome, true)
+}
+
+// pin makes the message that carries one turn's evidence, if there is room for it.
+func (w *wiring) pin(b turn.Binding, ev turn.Evidence) (*PinEvidence, turn.Reason) {
+	ev.Binding = b
+	ticket, why := w.pins.admit(weigh(ev))
+	if why != "" {
+		return nil, turn.Busy
+	}
+	return &PinEvidence{Binding: b, Evidence: ev, ticket: ticket}, ""
+}
+
+// weigh is the bytes of the texts in ev.
+func weigh(ev turn.Evidence) int64 {
+	total := 0
+	for _, a := range ev.Artifacts {
+		total += len(a.Text) + len(a.Args)
+	}
+	for _, n := range ev.Nodes {
+		for _, d := range n.Decisions {
+			total += len(d.Text)
+		}
+	}
+	return int64(total)
+}
