@@ -32,7 +32,7 @@ func encodeAliases(text string) (says, body string, ok bool) {
 	}
 	body = text
 	for n := 1; n <= maxAliases; n++ {
-		p := bestBeginning(body)
+		p := bestBeginning(body, sign)
 		if p == "" {
 			break
 		}
@@ -53,7 +53,7 @@ func pathByte(c byte) bool {
 
 // bestBeginning is the beginning of paths, up to a slash, that takes the most
 // bytes when it is written as an alias; "" when none is worth one.
-func bestBeginning(text string) string {
+func bestBeginning(text, sign string) string {
 	counts := map[string]int{}
 	var order []string
 	for i := 0; i < len(text); {
@@ -62,6 +62,9 @@ func bestBeginning(text string) string {
 			continue
 		}
 		from := i
+		if strings.HasSuffix(text[:i], sign) { // behind an alias stands the rest of a path
+			from = len(text)
+		}
 		for i < len(text) && pathByte(text[i]) {
 			if text[i] == '/' && i+1-from >= minAlias && i-from < 400 {
 				p := text[from : i+1]

@@ -20,19 +20,26 @@ func encodeDirectories(text string) (says, body string, ok bool) {
 	return encodeGroups(text, directoryPrefix)
 }
 
-// filePrefix is "path:" of a grep hit, or "path-" of a line around one; "" if none.
+// filePrefix is "path:" of a grep hit, "path::" of a test's name, or "path-" of a
+// line around a hit; "" if the line starts with no path.
 func filePrefix(line string) string {
+	letter := false
 	for i := range len(line) {
 		switch c := line[i]; {
-		case c == ' ' || c == '\t' || c == '"' || c == '(':
+		case c == ' ' || c == '\t' || c == '"' || c == '(' || c == '\\':
 			return ""
 		case c == ':' && i > 1:
-			if !strings.ContainsAny(line[:i], "./") {
+			if !letter || !strings.ContainsAny(line[:i], "./") {
 				continue // a revision before the path
 			}
+			if i+1 < len(line) && line[i+1] == ':' {
+				return line[:i+2]
+			}
 			return line[:i+1]
-		case c == '-' && i > 1 && digitsThen(line[i+1:], '-') && strings.ContainsRune(line[:i], '.'):
+		case c == '-' && letter && digitsThen(line[i+1:], '-') && strings.ContainsRune(line[:i], '.'):
 			return line[:i+1]
+		case isLetter(c) || c >= 0x80:
+			letter = true
 		}
 	}
 	return ""
@@ -46,14 +53,22 @@ func digitsThen(s string, sign byte) bool {
 	return i > 0 && i < len(s) && s[i] == sign
 }
 
-// directoryPrefix is the directory of a line that is a path, slash included.
+// directoryPrefix is the directory of a line that starts with a path, slash
+// included; a date is no path.
 func directoryPrefix(line string) string {
-	end := strings.IndexAny(line, " \t:\"'()")
-	if end < 0 {
-		end = len(line)
+	end, letter := 0, false
+	for end < len(line) && pathByte(line[end]) && line[end] != ':' {
+		letter = letter || isLetter(line[end])
+		end++
+	}
+	if !letter {
+		return ""
 	}
 	return line[:1+strings.LastIndexByte(line[:end], '/')]
 }
+
+// isLetter says whether c is a letter.
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 func encodeGroups(text string, prefixOf func(string) string) (says, body string, ok bool) {
 	list := lines(text)

@@ -3,7 +3,6 @@ package layout
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"token-terminator/reduce/kind"
@@ -18,7 +17,7 @@ var (
 const (
 	opening   = "[Token Terminator layout 1: "
 	closing   = "]\n"
-	maxLayers = 4       // layouts of layouts
+	maxLayers = 5       // layouts of layouts
 	minText   = 120     // shorter texts have nothing to gain, bytes
 	maxText   = 8 << 20 // bytes
 )
@@ -28,20 +27,23 @@ const (
 // back equal is dropped.
 type rule struct {
 	name    string
+	step    int
 	encode  func(text string) (says, body string, ok bool)
 	restore func(says, body string) (string, bool)
 	edits   bool // fit for text that is going to be edited
 	worth   int  // percent of the tokens it must take off, since it costs attention
 }
 
+// rules are laid in this order, so that a later one never has to escape the line
+// of an earlier one; of neighbours with the same step the better one is taken.
 func rules() []rule {
 	return []rule{
-		{name: "numbers", encode: encodeNumbers, restore: restoreNumbers, edits: true, worth: 1},
-		{name: "prefix", encode: encodePrefix, restore: restorePrefix, worth: 2},
-		{name: "grep", encode: encodeGrep, restore: restoreGroups, worth: 2},
-		{name: "directories", encode: encodeDirectories, restore: restoreGroups, worth: 2},
-		{name: "repeats", encode: encodeRepeats, restore: restoreRepeats, worth: 2},
-		{name: "alias", encode: encodeAliases, restore: restoreAliases, worth: 5},
+		{name: "numbers", step: 1, encode: encodeNumbers, restore: restoreNumbers, edits: true, worth: 1},
+		{name: "repeats", step: 2, encode: encodeRepeats, restore: restoreRepeats, worth: 2},
+		{name: "prefix", step: 3, encode: encodePrefix, restore: restorePrefix, worth: 3},
+		{name: "grep", step: 4, encode: encodeGrep, restore: restoreGroups, worth: 3},
+		{name: "directories", step: 4, encode: encodeDirectories, restore: restoreGroups, worth: 3},
+		{name: "alias", step: 5, encode: encodeAliases, restore: restoreAliases, worth: 6},
 	}
 }
 
@@ -62,27 +64,37 @@ func Choose(text string, k kind.Kind, count func(string) int) (out string, names
 	if count == nil {
 		count = func(s string) int { return (len(s) + 3) / 4 }
 	}
-	p := &picker{text: text, best: text, least: -1, count: count, edits: k == kind.Read || k == kind.Code || k == kind.Diff}
-	for len(p.used) < maxLayers && p.layer() {
+	p := &picker{text: text, best: text, least: -1, count: count}
+	edits := k == kind.Read || k == kind.Code || k == kind.Diff
+	all := rules()
+	for from := 0; from < len(all); {
+		end := from + 1
+		for end < len(all) && all[end].step == all[from].step {
+			end++
+		}
+		if !edits || all[from].edits {
+			p.lay(all[from:end])
+		}
+		from = end
 	}
-	return p.best, p.used, len(p.used) > 0
+	if len(p.used) == 0 {
+		return "", nil, false
+	}
+	return p.best, p.used, true
 }
 
-// picker lays the best rule over the best text so far.
+// picker lays rules over the best text so far.
 type picker struct {
 	text, best string
 	least      int // tokens of best, -1 not counted yet
 	count      func(string) int
-	edits      bool
 	used       []string
 }
 
-func (p *picker) layer() bool {
+// lay takes the best of some rules, if one is worth its attention.
+func (p *picker) lay(choice []rule) {
 	next, name, least := "", "", 0
-	for _, r := range rules() {
-		if p.edits && !r.edits || slices.Contains(p.used, r.name) {
-			continue
-		}
+	for _, r := range choice {
 		says, body, found := r.encode(p.best)
 		if !found {
 			continue
@@ -102,11 +114,9 @@ func (p *picker) layer() bool {
 			least, next, name = tokens, candidate, r.name
 		}
 	}
-	if next == "" {
-		return false
+	if next != "" {
+		p.best, p.least, p.used = next, least, append(p.used, name)
 	}
-	p.best, p.least, p.used = next, least, append(p.used, name)
-	return true
 }
 
 // Restore returns the text a lossless layout was made from.

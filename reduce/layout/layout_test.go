@@ -36,17 +36,19 @@ var samples = map[string]struct {
 	"a source text":   {many(60, func(i int) string { return "/usr/lib/very/long/directory/" + fmt.Sprint(i*7) }), kind.Code, "", ""},
 	"a list of paths": {many(60, func(i int) string { return "/usr/lib/very/long/directory/" + fmt.Sprint(i*7) }), kind.Listing, "prefix", "below starts with \"/usr/lib/very/long/directory/\"]\n0\n7\n"},
 	"paths and other lines": {many(60, func(i int) string {
-		if i%4 == 0 {
+		if i%6 == 0 {
 			return "total 60"
 		}
-		return "/usr/lib/very/long/directory/" + fmt.Sprint(i*7)
+		return "-rw-r--r-- 1 root root " + fmt.Sprint(i*7)
 	}), kind.Listing, "prefix", "those after a backslash aside]\n\\total 60\n7\n14\n"},
-	"search hits": {many(60, func(i int) string { return fmt.Sprintf("net/http/transport_%d.go:%d:\tfunc f%d()", i/10, i*3, i) }), kind.Search, "grep",
-		"= net/http/transport_0.go:\n0:\tfunc f0()\n3:\tfunc f1()"},
-	"hits of a revision": {many(60, func(i int) string { return fmt.Sprintf("HEAD:net/transport_%d.go:%d:\tfunc f%d()", i/10, i*3, i) }), kind.Search, "grep", "= HEAD:net/transport_0.go:\n"},
-	"a tree of files":    {many(60, func(i int) string { return fmt.Sprintf("%s/some/dir%d/f%d", []string{"alpha", "beta"}[i/30], i/10, i) }), kind.Listing, "directories", "= alpha/some/dir0/\nf0\nf1\n"},
-	"lines in a row":     {many(9, func(i int) string { return fmt.Sprintf("step %d\n%s", i, strings.Repeat("waiting for the lock\n", 30)) }), kind.Log, "repeats", "waiting for the lock\n[1 line above 29 more times]\n"},
-	"blocks in a row":    {many(30, func(i int) string { return "ping the server\npong from the server" }), kind.Log, "repeats", "\n[2 lines above 29 more times]\n"},
+	"search hits": {many(60, func(i int) string { return fmt.Sprintf("net/http/transport_%d.go:%d:\tfunc f%d()", i/10, i*3, i) }), kind.Search, "prefix",
+		"starts with \"net/http/\"]\n= transport_0.go:\n0:\tfunc f0()\n3:\tfunc f1()"},
+	"hits of a revision": {many(60, func(i int) string {
+		return fmt.Sprintf("HEAD:%s/transport_%d.go:%d:\tfunc f%d()", []string{"net", "os"}[i/30], i/10, i*3, i)
+	}), kind.Search, "grep", "= HEAD:net/transport_0.go:\n"},
+	"a tree of files": {many(60, func(i int) string { return fmt.Sprintf("%s/some/dir%d/f%d", []string{"alpha", "beta"}[i/30], i/10, i) }), kind.Listing, "directories", "= alpha/some/dir0/\nf0\nf1\n"},
+	"lines in a row":  {many(9, func(i int) string { return fmt.Sprintf("step %d\n%s", i, strings.Repeat("waiting for the lock\n", 30)) }), kind.Log, "repeats", "waiting for the lock\n[1 line above 29 more times]\n"},
+	"blocks in a row": {many(30, func(i int) string { return "ping the server\npong from the server" }), kind.Log, "repeats", "\n[2 lines above 29 more times]\n"},
 	"addresses anywhere": {many(40, func(i int) string {
 		return fmt.Sprintf("%d got http://server.example.com:7780/admin/page/%d ok", i*i, i)
 	}), kind.Plain, "alias", "\"]\n0 got ~1"},

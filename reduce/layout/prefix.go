@@ -13,6 +13,7 @@ const (
 	prefixSay   = "each line below starts with "
 	prefixBut   = ", those after a backslash aside"
 	minPrefix   = 8
+	minCover    = 80 // percent of the lines that must start with it
 	maxAttempts = 6
 )
 
@@ -76,19 +77,35 @@ func commonPrefix(list []string) string {
 			break
 		}
 		votes[next] = 0
-		gain := 0
+		if plain(next) {
+			continue
+		}
+		gain, covered := 0, 0
 		for _, line := range list {
 			if strings.HasPrefix(line, next) {
 				gain += len(next)
+				covered++
 			} else {
 				gain--
 			}
 		}
-		if gain > most {
+		if gain > most && covered*100 >= minCover*len(list) {
 			best, most = next, gain
 		}
 	}
 	return best
+}
+
+// plain says whether a beginning should stay on its lines: indentation, or a word
+// that makes the line evidence.
+func plain(p string) bool {
+	lower := strings.ToLower(p)
+	for _, word := range []string{"err", "warn", "fail", "fatal", "panic", "exception", "critical"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return strings.TrimSpace(p) == ""
 }
 
 // shared is the common beginning of two lines up to its last slash or space.
