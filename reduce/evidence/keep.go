@@ -18,11 +18,15 @@ const (
 )
 
 // grouped counts the lines of each shape and lists their numbers shape by shape.
-// Repeats and foldable lines are left out: they are judged by other rules.
-func (s *source) grouped() (order, begin []int32) {
+// Foldable lines are left out, they are judged by other rules; so are repeats unless
+// asked for.
+func (s *source) grouped(repeats bool) (order, begin []int32) {
+	apart := func(i int) bool {
+		return !repeats && s.same[i] >= 0 || s.noise != nil && s.noise[i]
+	}
 	clear(s.count)
 	for i, sh := range s.shape {
-		if !s.apart(i) {
+		if !apart(i) {
 			s.count[sh]++
 		}
 	}
@@ -34,7 +38,7 @@ func (s *source) grouped() (order, begin []int32) {
 	copy(at, begin)
 	order = make([]int32, begin[len(s.count)])
 	for i, sh := range s.shape {
-		if s.apart(i) {
+		if apart(i) {
 			continue
 		}
 		order[at[sh]] = int32(i)
@@ -43,22 +47,20 @@ func (s *source) grouped() (order, begin []int32) {
 	return order, begin
 }
 
-// apart says that line i is judged by another rule than its shape's.
-func (s *source) apart(i int) bool { return s.same[i] >= 0 || s.noise != nil && s.noise[i] }
-
 // judge marks every line that has to stay, by the rules all kinds share.
 func (s *source) judge(k kind.Kind, set form.Settings) {
 	if k != kind.Plain {
 		s.mergeTemplates()
 	}
-	order, begin := s.grouped()
+	order, begin := s.grouped(false)
 	rare := min(rareMost, max(rareLines, s.lines()/rareScale))
 	for sh, n := range s.count {
 		if n > 0 {
 			s.judgeShape(order[begin[sh]:begin[sh+1]], rare, set.Tight)
 		}
 	}
-	s.judgeValues(order, begin)
+	// A value is rare only if its repeats are counted too.
+	s.judgeValues(s.grouped(true))
 	s.edges(set)
 }
 

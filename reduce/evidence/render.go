@@ -49,13 +49,15 @@ func (s *source) note(i, j int) string {
 		return s.searchNote(i, j)
 	}
 	severe, like, folded, run := 0, i > 0, true, true
+	low, high := len(s.same), 0
 	for k := i; k < j; k++ {
 		if s.sev[k] != 0 {
 			severe++
 		}
 		like = like && s.shape[k] == s.shape[i-1]
 		folded = folded && s.noise != nil && s.noise[k]
-		run = run && s.same[k] >= 0 && (k == i || s.same[k] == s.same[k-1]+1)
+		run = run && s.same[k] >= 0
+		low, high = min(low, int(s.same[k])), max(high, int(s.same[k]))
 	}
 	num := strconv.Itoa(j - i)
 	what := " lines left out"
@@ -63,8 +65,8 @@ func (s *source) note(i, j int) string {
 		what = " line left out"
 	}
 	switch {
-	case run:
-		return "[" + num + what + ", same as " + place(int(s.same[i]), min(i, int(s.same[i])+j-i)) + "]\n"
+	case run && high-low < j-i:
+		return "[" + num + what + ", same as " + place(low, high+1) + "]\n"
 	case like:
 		return "[" + num + " more like this]\n"
 	case folded:

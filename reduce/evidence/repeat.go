@@ -53,7 +53,11 @@ func (s *source) findRepeats() {
 			continue
 		}
 		for k := 0; k < size; k++ {
-			s.same[i+k] = int32(from + k)
+			like := int32(from + k)
+			if s.same[like] >= 0 {
+				like = s.same[like] // the line that is shown, not another repeat
+			}
+			s.same[i+k] = like
 			note(i + k)
 		}
 		i += size

@@ -155,7 +155,8 @@ type term struct {
 var terms = [26][]term{
 	'c' - 'a': {{"panic", false, sevPanic}},
 	'd' - 'a': {{"failed", false, sevFailure}, {"aborted", false, sevFailure}, {"killed", false, sevFailure}, {"crashed", false, sevFailure},
-		{"caused", true, sevError}, {"refused", false, sevError}, {"denied", false, sevError}, {"corrupted", false, sevError}},
+		{"caused", true, sevError}, {"refused", false, sevError}, {"denied", false, sevError}, {"corrupted", false, sevError},
+		{"panicked", false, sevPanic}, {"timed", true, sevFailure}},
 	'e' - 'a': {{"failure", false, sevFailure}, {"cause", true, sevError}, {"rootcause", false, sevError}, {"unreachable", false, sevError},
 		{"severe", true, sevError}, {"unable", true, sevError}},
 	'g' - 'a': {{"warning", false, sevWarning}, {"failing", false, sevFailure}, {"emerg", true, sevPanic}},

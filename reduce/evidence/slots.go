@@ -59,6 +59,13 @@ func (c *column) load(s *source, lines []int32, k int) {
 	}
 }
 
+// mark keeps a line, unless its like is shown already.
+func (c *column) mark(s *source, i int, w why) {
+	if s.same[i] < 0 {
+		s.mark(i, w)
+	}
+}
+
 func (c *column) judge(s *source) {
 	n := len(c.slots)
 	c.seen.reset(n)
@@ -93,7 +100,7 @@ func (c *column) rare(s *source) {
 	}
 	for i := range c.slots {
 		if times := c.seen.times(c.slots[i].id); times <= limit {
-			s.mark(int(c.lines[i]), value)
+			c.mark(s, int(c.lines[i]), value)
 		}
 	}
 	if c.seen.n > 12 {
@@ -102,7 +109,7 @@ func (c *column) rare(s *source) {
 	c.seen.reset(n)
 	for i := range c.slots {
 		if _, fresh := c.seen.add(c.slots[i].id); fresh {
-			s.mark(int(c.lines[i]), sampled)
+			c.mark(s, int(c.lines[i]), sampled)
 		}
 	}
 }
@@ -151,16 +158,16 @@ func (c *column) steps(s *source, sign float64) {
 		if d < 0 {
 			// The one of the two that does not fit its other neighbour is odd.
 			if i >= 2 && i+1 <= n && sign*(c.slots[i].num-c.slots[i-2].num) >= 0 {
-				s.mark(int(c.lines[i-1]), value)
+				c.mark(s, int(c.lines[i-1]), value)
 			} else {
-				s.mark(int(c.lines[i]), value)
+				c.mark(s, int(c.lines[i]), value)
 			}
 			if i == 1 {
-				s.mark(int(c.lines[0]), value)
+				c.mark(s, int(c.lines[0]), value)
 			}
 		} else if d > bound {
-			s.mark(int(c.lines[i-1]), value)
-			s.mark(int(c.lines[i]), value)
+			c.mark(s, int(c.lines[i-1]), value)
+			c.mark(s, int(c.lines[i]), value)
 		}
 	}
 }
@@ -196,7 +203,7 @@ func (c *column) outliers(s *source) {
 	for i, v := range c.nums {
 		rareLength := float64(lengths[digits(v)]) <= lengthShare*float64(n)
 		if math.Abs(v-med) > cut || rareLength || v == low && lengths[digits(v)] < n/2 || v == high {
-			s.mark(int(c.lines[i]), value)
+			c.mark(s, int(c.lines[i]), value)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type wordScan struct {
 // template needs more fixed words than masked ones. Severity lines keep the shapes
 // they have.
 func (s *source) mergeTemplates() {
-	order, begin := s.grouped()
+	order, begin := s.grouped(false)
 	w := wordScan{index: newTable(1024)}
 	var rare []int32
 	for sh, n := range s.count {
