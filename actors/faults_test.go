@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -11,16 +12,16 @@ import (
 	"token-terminator/turn"
 )
 
-// A single fault at a single place: the original, at once, with its reason, and the
-// next turn of the same session works.
-func TestOneFaultGivesTheOriginalAndTheNextTurnWorks(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		set    func(*rig)
-		unset  func(*rig)
-		want   turn.Reason
-		panics int64
-	}{
+// oneFault hurts a turn at one place.
+type oneFault struct {
+	set    func(*rig)
+	unset  func(*rig) // nil: releasing the spots is enough
+	want   turn.Reason
+	panics int64
+}
+
+func logicFaults() map[string]oneFault {
+	return map[string]oneFault{
 		"begin panics":    {set: func(r *rig) { r.logic.begin.set(panicking) }, want: turn.InternalError, panics: 1},
 		"evidence panics": {set: func(r *rig) { r.logic.evidence.set(panicking) }, want: turn.InternalError, panics: 1},
 		"finish panics":   {set: func(r *rig) { r.logic.finish.set(panicking) }, want: turn.InternalError, panics: 1},
@@ -37,6 +38,11 @@ func TestOneFaultGivesTheOriginalAndTheNextTurnWorks(t *testing.T) {
 			set: func(r *rig) { r.logic.early = turn.SmallRequest }, unset: func(r *rig) { r.logic.early = "" },
 			want: turn.SmallRequest,
 		},
+	}
+}
+
+func storeFaults() map[string]oneFault {
+	return map[string]oneFault{
 		"put fails": {
 			set:   func(r *rig) { r.store.change(func(s *store) { s.putErr = errDisk }) },
 			unset: func(r *rig) { r.store.change(func(s *store) { s.putErr = nil }) },
@@ -79,6 +85,14 @@ func TestOneFaultGivesTheOriginalAndTheNextTurnWorks(t *testing.T) {
 			want: turn.StorageUnavailable, panics: 1,
 		},
 	}
+}
+
+// A single fault at a single place: the original, at once, with its reason, and the
+// next turn of the same session works.
+func TestOneFaultGivesTheOriginalAndTheNextTurnWorks(t *testing.T) {
+	t.Parallel()
+	cases := logicFaults()
+	maps.Copy(cases, storeFaults())
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
