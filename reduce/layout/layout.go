@@ -31,7 +31,19 @@ type rule struct {
 	encode  func(text string) (says, body string, ok bool)
 	restore func(says, body string) (string, bool)
 	edits   bool // fit for text that is going to be edited
+	prose   bool // unfit for markup, and for traces, whose paths are quoted as they stand
 	worth   int  // percent of the tokens it must take off, since it costs attention
+}
+
+// fits says whether the rule may be laid over a text of kind k.
+func (r rule) fits(k kind.Kind) bool {
+	switch k {
+	case kind.Read, kind.Code, kind.Diff:
+		return r.edits
+	case kind.Stack, kind.HTML, kind.XML:
+		return !r.prose
+	}
+	return true
 }
 
 // rules are laid in this order, so that a later one never has to escape the line
@@ -43,7 +55,7 @@ func rules() []rule {
 		{name: "prefix", step: 3, encode: encodePrefix, restore: restorePrefix, worth: 3},
 		{name: "grep", step: 4, encode: encodeGrep, restore: restoreGroups, worth: 3},
 		{name: "directories", step: 4, encode: encodeDirectories, restore: restoreGroups, worth: 3},
-		{name: "alias", step: 5, encode: encodeAliases, restore: restoreAliases, worth: 6},
+		{name: "alias", step: 5, encode: encodeAliases, restore: restoreAliases, prose: true, worth: 6},
 	}
 }
 
@@ -65,14 +77,13 @@ func Choose(text string, k kind.Kind, count func(string) int) (out string, names
 		count = func(s string) int { return (len(s) + 3) / 4 }
 	}
 	p := &picker{text: text, best: text, least: -1, count: count}
-	edits := k == kind.Read || k == kind.Code || k == kind.Diff
 	all := rules()
 	for from := 0; from < len(all); {
 		end := from + 1
 		for end < len(all) && all[end].step == all[from].step {
 			end++
 		}
-		if !edits || all[from].edits {
+		if all[from].fits(k) {
 			p.lay(all[from:end])
 		}
 		from = end
