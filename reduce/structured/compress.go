@@ -138,6 +138,9 @@ func check(t *tree, sel *selection, v form.View, s form.Settings) (form.View, tu
 	if size+markerBytes >= len(t.text) {
 		return form.View{}, turn.NoFormSmaller
 	}
+	if size*4 > len(t.text) && (size+markerBytes)*10 > 9*len(jsonscan.Minify(nil, t.text)) {
+		return form.View{}, turn.NoFormSmaller // dropping white space alone does nearly as much and hides nothing
+	}
 	if size*10 >= len(t.text)*6 && s.Count(v.Head+v.Tail)+markerBytes/3 >= s.Count(t.text) {
 		return form.View{}, turn.NoFormSmaller
 	}

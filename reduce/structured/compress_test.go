@@ -30,20 +30,21 @@ func TestCompressRefusesWithAReason(t *testing.T) {
 		text string
 		want turn.Reason
 	}{
-		"empty":                  {"", turn.ParseFailed},
-		"white space":            {" \n ", turn.ParseFailed},
-		"plain text":             {long, turn.ParseFailed},
-		"broken":                 {`[{"a":1},{"a":` + long, turn.ParseFailed},
-		"cut in the middle":      {"[" + strings.Join(uniform(200, ""), ",\n"), turn.ParseFailed},
-		"a number":               {"12345", turn.NoFormSmaller},
-		"a text":                 {`"` + long + `"`, turn.NoFormSmaller},
-		"small":                  {`{"a":[1,2,3]}`, turn.NoFormSmaller},
-		"too deep":               {strings.Repeat("[", 100000), turn.TooDeep},
-		"deep and closed":        {strings.Repeat("[", 300) + strings.Repeat("]", 300), turn.TooDeep},
-		"no UTF-8":               {"[\"\xff\"]", turn.BadUnicode},
-		"too large":              {"[" + strings.Repeat(" ", maxBytes) + "]", turn.TooLarge},
-		"few different records":  {`[{"a":"` + long + `"},{"b":"` + long + `x"}]`, turn.NoFormSmaller},
-		"every record is severe": {"[" + strings.Join(uniform(30, `,"error":"disk full"`), ",") + "]", turn.NoFormSmaller},
+		"empty":                     {"", turn.ParseFailed},
+		"white space":               {" \n ", turn.ParseFailed},
+		"plain text":                {long, turn.ParseFailed},
+		"broken":                    {`[{"a":1},{"a":` + long, turn.ParseFailed},
+		"cut in the middle":         {"[" + strings.Join(uniform(200, ""), ",\n"), turn.ParseFailed},
+		"a number":                  {"12345", turn.NoFormSmaller},
+		"a text":                    {`"` + long + `"`, turn.NoFormSmaller},
+		"small":                     {`{"a":[1,2,3]}`, turn.NoFormSmaller},
+		"too deep":                  {strings.Repeat("[", 100000), turn.TooDeep},
+		"deep and closed":           {strings.Repeat("[", 300) + strings.Repeat("]", 300), turn.TooDeep},
+		"no UTF-8":                  {"[\"\xff\"]", turn.BadUnicode},
+		"too large":                 {"[" + strings.Repeat(" ", maxBytes) + "]", turn.TooLarge},
+		"white space is most of it": {"{\n" + strings.Repeat(" ", 4000) + `"a":"` + long + `","b":` + "[" + strings.Join(uniform(13, ""), ",\n    ") + "]}", turn.NoFormSmaller},
+		"few different records":     {`[{"a":"` + long + `"},{"b":"` + long + `x"}]`, turn.NoFormSmaller},
+		"every record is severe":    {"[" + strings.Join(uniform(30, `,"error":"disk full"`), ",") + "]", turn.NoFormSmaller},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ const (
 	minRecords   = 12  // fewest records of a container that may lose some
 	minScalarMap = 24  // fewest members of a map of scalars that may lose some
 	maxNested    = 6   // containers that lose records inside one another
+	minBytes     = 240 // a container shorter than this loses nothing
 	minRunBytes  = 100 // a run of records shorter than this is shown
 )
 
@@ -38,7 +39,8 @@ func choose(t *tree, s form.Settings) *selection {
 			i = t.nodes[i].Next - 1
 			continue
 		}
-		if !isContainer(t.nodes[i].Kind) || int(t.nodes[i].Count) < minRecords || len(open) >= maxNested {
+		n := &t.nodes[i]
+		if !isContainer(n.Kind) || int(n.Count) < minRecords || n.End-n.Start < minBytes || len(open) >= maxNested {
 			continue
 		}
 		if sel.container(i, s) {
