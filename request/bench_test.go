@@ -93,7 +93,7 @@ func largest(all []session) []byte {
 	return most.requestOf(len(most.messages))
 }
 
-// BenchmarkScanSplice compares the scan and the splice with a copy of the same
+// BenchmarkScanSplice compares the scan and the splice with copies of the same
 // bytes and with decoding and encoding them. Run: go test -bench ScanSplice ./request
 func BenchmarkScanSplice(b *testing.B) {
 	raw := bigRequest(1)
@@ -108,6 +108,12 @@ func BenchmarkScanSplice(b *testing.B) {
 		dst := make([]byte, len(raw))
 		for b.Loop() {
 			copy(dst, raw)
+		}
+	})
+	b.Run("copy", func(b *testing.B) { // into new memory, which a new request needs
+		b.SetBytes(int64(len(raw)))
+		for b.Loop() {
+			_ = append(make([]byte, 0, len(raw)), raw...)
 		}
 	})
 	b.Run("parse", func(b *testing.B) {

@@ -27,3 +27,13 @@ func BenchmarkString(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUnquote measures decoding of the same literals.
+func BenchmarkUnquote(b *testing.B) {
+	literal := []byte(`"` + strings.Repeat(`\tif err != nil {\n\t\treturn \"x\", err\n\t}\n`, 1500) + `"`)
+	b.SetBytes(int64(len(literal)))
+	var dst []byte
+	for b.Loop() {
+		dst = AppendUnquoted(dst[:0], literal)
+	}
+}

@@ -1,9 +1,9 @@
 package strictjson
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -218,40 +218,65 @@ func (s *Scanner) Text(str Str) []byte {
 	if !str.Escaped {
 		return inner
 	}
-	return AppendUnquoted(make([]byte, 0, len(inner)), s.Data[str.Start:str.End])
+	return AppendUnquoted(nil, s.Data[str.Start:str.End])
 }
 
 // AppendUnquoted decodes a literal that the scanner accepted, quotes included. A
 // lone surrogate becomes its three-byte form, which is no UTF-8: byte order of
-// decoded texts is therefore code point order, always.
+// decoded texts is therefore code point order, always. Spare capacity of dst may
+// be overwritten beyond the result.
 func AppendUnquoted(dst, literal []byte) []byte {
 	if len(literal) < 2 {
 		return dst
 	}
 	rest := literal[1 : len(literal)-1]
-	for {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 || i+1 >= len(rest) {
+	dst = slices.Grow(dst, len(rest)+8)
+	for len(rest) > 0 {
+		dst, rest = appendPlain(dst, rest)
+		if len(rest) < 2 {
 			return append(dst, rest...)
 		}
-		dst = append(dst, rest[:i]...)
-		if rest[i+1] != 'u' {
-			dst = append(dst, plainEscape(rest[i+1]))
-			rest = rest[i+2:]
+		if rest[1] != 'u' {
+			dst = append(dst, plainEscape(rest[1]))
+			rest = rest[2:]
 			continue
 		}
-		unit, ok := hex4(rest, i+2)
+		unit, ok := hex4(rest, 2)
 		if !ok {
-			return append(dst, rest[i:]...)
+			return append(dst, rest...)
 		}
 		n := 6
-		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, i+6) {
-			low, _ := hex4(rest, i+8)
+		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, 6) {
+			low, _ := hex4(rest, 8)
 			unit, n = 0x10000+(unit-0xd800)<<10+(low-0xdc00), 12
 		}
 		dst = appendCodePoint(dst, unit)
-		rest = rest[i+n:]
+		rest = rest[n:]
 	}
+	return dst
+}
+
+// appendPlain copies up to the next backslash, eight bytes at a time, and returns
+// what is left. dst has room for all of rest and one word more.
+func appendPlain(dst, rest []byte) (grown, left []byte) {
+	n, i := len(dst), 0
+	room := dst[:cap(dst)]
+	for i+8 <= len(rest) && n+8 <= len(room) {
+		x := binary.LittleEndian.Uint64(rest[i:])
+		binary.LittleEndian.PutUint64(room[n:], x)
+		slash := x ^ ones*'\\'
+		if m := (slash - ones) &^ slash & highs; m != 0 {
+			k := bits.TrailingZeros64(m) >> 3
+			return room[:n+k], rest[i+k:]
+		}
+		i, n = i+8, n+8
+	}
+	dst = room[:n]
+	for i < len(rest) && rest[i] != '\\' {
+		dst = append(dst, rest[i])
+		i++
+	}
+	return dst, rest[i:]
 }
 
 func appendCodePoint(dst []byte, r rune) []byte {
