@@ -59,6 +59,11 @@ func (s *source) judge(k kind.Kind, set form.Settings) {
 			s.judgeShape(order[begin[sh]:begin[sh+1]], rare, set.Tight)
 		}
 	}
+	for _, like := range s.same {
+		if like >= 0 {
+			s.mark(int(like), sampled) // notes point at it
+		}
+	}
 	// A value is rare only if its repeats are counted too.
 	s.judgeValues(s.grouped(true))
 	s.edges(set)

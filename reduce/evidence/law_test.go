@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,11 +25,14 @@ func broken(text string, v form.View) string {
 		source = source[:len(source)-1]
 	}
 	at, shown := 0, 0
+	visible := make([]bool, len(source))
+	var pointed [][2]int
 	for _, line := range strings.SplitAfter(v.Head, "\n") {
 		if line == "" {
 			continue
 		}
 		if at < len(source) && strings.TrimSuffix(source[at], "\n") == strings.TrimSuffix(line, "\n") {
+			visible[at] = true
 			at, shown = at+1, shown+1
 			continue
 		}
@@ -36,7 +40,22 @@ func broken(text string, v form.View) string {
 		if n == 0 {
 			return fmt.Sprintf("line %q is neither source line %d nor a note", line, at+1)
 		}
+		if from, to, ok := samePlace(line); ok {
+			for k := at; k < at+n; k++ {
+				if !slices.Contains(source[from-1:to], source[k]) {
+					return fmt.Sprintf("%q does not hold for line %d", line, k+1)
+				}
+			}
+			pointed = append(pointed, [2]int{from, to})
+		}
 		at += n
+	}
+	for _, p := range pointed {
+		for k := p[0] - 1; k < p[1]; k++ {
+			if !visible[k] {
+				return fmt.Sprintf("a note points at line %d, which is out of sight", k+1)
+			}
+		}
 	}
 	switch {
 	case at != len(source):
@@ -45,6 +64,19 @@ func broken(text string, v form.View) string {
 		return fmt.Sprintf("says %d of %d, shows %d of %d", v.Shown, v.Total, shown, len(source))
 	}
 	return ""
+}
+
+// samePlace reads the lines that a note about repeats points at.
+func samePlace(line string) (from, to int, ok bool) {
+	if i := strings.Index(line, ", same as line "); i > 0 {
+		n, _ := fmt.Sscanf(line[i:], ", same as line %d]", &from)
+		return from, from, n == 1
+	}
+	if i := strings.Index(line, ", same as lines "); i > 0 {
+		n, _ := fmt.Sscanf(line[i:], ", same as lines %d-%d]", &from, &to)
+		return from, to, n == 2
+	}
+	return 0, 0, false
 }
 
 // noteCount adds up the lines a note stands for, 0 when the line is no note.

@@ -65,7 +65,7 @@ func (s *source) note(i, j int) string {
 		what = " line left out"
 	}
 	switch {
-	case run && high-low < j-i:
+	case run && high-low < j-i && s.kept(low, high+1):
 		return "[" + num + what + ", same as " + place(low, high+1) + "]\n"
 	case like:
 		return "[" + num + " more like this]\n"
@@ -75,6 +75,16 @@ func (s *source) note(i, j int) string {
 		return "[" + num + what + ", " + strconv.Itoa(severe) + " repeat an error or warning above]\n"
 	}
 	return "[" + num + what + "]\n"
+}
+
+// kept says that all lines from i to j are shown.
+func (s *source) kept(i, j int) bool {
+	for ; i < j; i++ {
+		if s.keep[i] == ordinary {
+			return false
+		}
+	}
+	return true
 }
 
 // place names source lines from 1; end is exclusive.

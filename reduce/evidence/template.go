@@ -6,7 +6,8 @@ package evidence
 // line that says something new keeps its own shape.
 
 const (
-	minTemplate  = 6    // lines a template needs before its shapes become one
+	minTemplate  = 12   // lines a template needs before its shapes become one
+	minHits      = 6    // the same for search hits, which differ in a name as a rule
 	seldomShare  = 0.01 // a word is seldom up to this share of the lines
 	seldomAtMost = 8
 )
@@ -22,6 +23,10 @@ type wordScan struct {
 // template needs more fixed words than masked ones. Severity lines keep the shapes
 // they have.
 func (s *source) mergeTemplates() {
+	least := int32(minTemplate)
+	if s.file != nil {
+		least = minHits
+	}
 	order, begin := s.grouped(false)
 	w := wordScan{index: newTable(1024)}
 	var rare []int32
@@ -42,7 +47,7 @@ func (s *source) mergeTemplates() {
 			rare = append(rare, int32(sh))
 		}
 	}
-	if len(rare) < minTemplate/rareLines {
+	if len(rare)*rareLines < int(least) {
 		return
 	}
 	limit := int32(max(1, min(seldomAtMost, int(seldomShare*float64(len(order))))))
@@ -67,7 +72,7 @@ func (s *source) mergeTemplates() {
 		into[i] = int32(i)
 	}
 	for k, sh := range rare {
-		if t := template[k]; t >= 0 && lines[t] >= minTemplate {
+		if t := template[k]; t >= 0 && lines[t] >= least {
 			into[sh] = root[t]
 		}
 	}
