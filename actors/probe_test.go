@@ -202,3 +202,49 @@ func TestSessionTakesAnswersInAnyOrder(t *testing.T) {
 	}
 	root.Stop(session)
 }
+
+func TestTurnWhoseCompilerIsKilledGetsTheOriginal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.letters = 1 // the store's late answer
+	r.store.put.wedge.Shut()
+	cmd := command("s", 1)
+	out := r.begin(context.Background(), cmd)
+	r.store.put.wedge.AwaitStuck(t)
+	r.sys.system.Root.Stop(r.pid("compiler"))
+	requireOriginal(t, cmd, r.await(out), turn.InternalError)
+	r.release()
+	next := command("s", 2)
+	requireSmall(t, next, r.reduce(next))
+}
+
+// A session whose own questions reach nobody answers at once, and asks again next time.
+func TestSessionWithoutAWriterFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.letters = 2
+	env := r.wiringCopy()
+	env.writer = actor.NewPID("nonhost", "nobody")
+	root := r.sys.system.Root
+	session := root.Spawn(sessionProps(env, keyOf(claim("s"))))
+	for n := range 2 {
+		cmd := command("s", n)
+		cmd.reply, cmd.digest = newReply(), turn.SumBytes(cmd.Body)
+		root.Send(session, &cmd)
+		got := <-cmd.reply.ch
+		require.Equal(t, turn.StorageUnavailable, got.Reason)
+	}
+	root.Stop(session)
+}
+
+// Even a panic of the Sessions actor itself is an answer, and the actor goes on.
+func TestPanicOfTheDoorIsAnswered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.sys.env.spawned = func(string, *actor.PID) { panic("door") }
+	cmd := command("s", 1)
+	got := r.reduce(cmd)
+	requireOriginal(t, cmd, got, turn.InternalError)
+	require.Equal(t, int64(1), r.sys.Stats().Panics)
+	require.Zero(t, r.sys.Stats().TurnsInFlight)
+}
