@@ -24,18 +24,19 @@ type memory struct{ forms *plan.Memory }
 
 func (m memory) With(nodes []turn.Node) actors.Memory { return memory{m.forms.With(nodes)} }
 
-// turnCompiler decides the call's scope from the host's facts before anything else,
-// then compiles the turn.
+// reduce decides the call's scope from the host's facts before any session, vault or
+// tokenizer is touched, then asks the actors.
+func (p *pipeline) reduce(ctx context.Context, scope request.Scope, cmd actors.ReduceTurn) actors.TurnReduced {
+	if reason, allowed := scope.Decide(cmd.Body); !allowed {
+		return actors.TurnReduced{Binding: cmd.Binding, Body: cmd.Body, Reason: reason}
+	}
+	return p.system.Reduce(ctx, cmd)
+}
+
+// turnCompiler compiles the turns of calls whose scope was approved.
 type turnCompiler struct{ compiler *compile.Compiler }
 
 func (c turnCompiler) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
-	scope, ok := cmd.Facts.(request.Scope)
-	if !ok {
-		return nil, turn.UnscopedRequest
-	}
-	if reason, allowed := scope.Decide(cmd.Body); !allowed {
-		return nil, reason
-	}
 	known, _ := snap.Memory.(memory)
 	draft, reason := c.compiler.Begin(compile.Snapshot{Binding: snap.Binding, Memory: known.forms}, cmd.Body)
 	if reason != "" {

@@ -140,9 +140,9 @@ func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 		return nil
 	}
 	began := time.Now()
-	answer := run.r.pipeline.system.Reduce(ctx, actors.ReduceTurn{
+	answer := run.r.pipeline.reduce(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
 		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
-		Body:    in, Facts: request.Scope{RequestPurpose: request.Word("conversation")},
+		Body:    in,
 	})
 	took := float64(time.Since(began).Microseconds()) / 1000
 	if ctx.Err() != nil {

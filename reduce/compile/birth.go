@@ -20,6 +20,9 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 	if m.CallID == "" {
 		return 0, turn.NestedCall
 	}
+	if m.Mixed { // a picture and its words belong together
+		return 0, turn.MixedContent
+	}
 	// A token has a byte or more: what is shorter than the floor is not read.
 	if text.Span.End-text.Span.Start < d.c.settings.Plan.FloorVisible {
 		return 0, turn.BelowFloor
