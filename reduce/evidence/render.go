@@ -51,11 +51,12 @@ func (s *source) note(i, j int) string {
 	severe, like, folded, run := 0, i > 0, true, true
 	low, high := len(s.same), 0
 	for k := i; k < j; k++ {
-		if s.sev[k] != 0 {
+		noise := s.noise != nil && s.noise[k]
+		if s.sev[k] != 0 && !noise {
 			severe++
 		}
 		like = like && s.shape[k] == s.shape[i-1]
-		folded = folded && s.noise != nil && s.noise[k]
+		folded = folded && noise
 		run = run && s.same[k] >= 0
 		low, high = min(low, int(s.same[k])), max(high, int(s.same[k]))
 	}

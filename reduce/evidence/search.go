@@ -31,24 +31,13 @@ func (s *source) judgeSearch() {
 		}
 		s.file[i] = l[:path]
 	}
+	above := ""
 	for i, f := range s.file {
-		if f == "" {
-			continue
-		}
-		if i == 0 || s.file[i-1] != f && (s.file[i-1] != "" || s.fileAbove(i) != f) {
+		if f != "" && f != above {
 			s.mark(i, structure)
+			above = f
 		}
 	}
-}
-
-// fileAbove gives the file of the nearest hit above line i.
-func (s *source) fileAbove(i int) string {
-	for i--; i >= 0; i-- {
-		if s.file[i] != "" {
-			return s.file[i]
-		}
-	}
-	return ""
 }
 
 // searchNote lists the hits left out between i and j by file.
@@ -81,13 +70,17 @@ func (s *source) searchNote(i, j int) string {
 		b.WriteString(f + " " + strconv.Itoa(n))
 	}
 	num := strconv.Itoa(hits)
+	word := " hits"
+	if hits == 1 {
+		word = " hit"
+	}
 	switch {
 	case hits == 0:
 		return "[" + strconv.Itoa(j-i) + " lines left out]\n"
 	case parts == 1 && strings.HasPrefix(b.String(), "same file"):
-		return "[" + num + " more hits in this file left out" + s.others(j-i-hits) + "]\n"
+		return "[" + num + " more" + word + " in this file left out" + s.others(j-i-hits) + "]\n"
 	}
-	return "[" + num + " hits left out" + s.others(j-i-hits) + ": " + b.String() + "]\n"
+	return "[" + num + word + " left out" + s.others(j-i-hits) + ": " + b.String() + "]\n"
 }
 
 // others counts lines of a gap that are no hits.
