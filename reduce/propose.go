@@ -45,6 +45,7 @@ type Settings struct {
 	Excluded []string // tool names never touched, besides the fixed ones
 	Floor    int      // tokens under which no form is tried
 	Hiding   int      // tokens under which nothing is hidden
+	NoHiding bool     // nothing may be hidden, e.g. because the recovery tool is not declared
 }
 
 // Block is one string of a request that a form may replace.
@@ -109,9 +110,9 @@ func (s Settings) Propose(b Block, ix *delta.Index) ([]Proposal, turn.Reason) {
 	if size < s.Floor {
 		return nil, turn.BelowFloor
 	}
-	p := proposer{Settings: s, block: b, ix: ix, count: s.Form.WithDefaults().Count}
+	p := proposer{Settings: s, block: b, ix: ix, count: s.Form.WithDefaults().Count, size: size}
 	_, p.read = b.Call.ReadPath()
-	p.hide = s.mayHide() && !p.read && size >= s.Hiding
+	p.hide = s.mayHide() && !p.read && size >= s.Hiding && !s.NoHiding
 	if env, ok := envelope.Open(b.Text); ok && s.worthOpening(env) {
 		p.envelope(env)
 	} else {
@@ -143,6 +144,7 @@ type proposer struct {
 	block Block
 	ix    *delta.Index
 	count func(string) int
+	size  int // of the block, by count
 	read  bool
 	hide  bool
 	out   []Proposal
@@ -152,25 +154,28 @@ type proposer struct {
 // text proposes forms of a block that is no envelope.
 func (p *proposer) text() {
 	k := KindOf(p.block)
-	shorter := p.layout(p.block.Text, k)
-	if shorter.Text != "" {
-		p.out = append(p.out, shorter)
+	var view form.View
+	reason := turn.ReadExempt
+	if p.hide {
+		view, reason = p.compress(p.block.Text, k)
+	} else if !p.read {
+		reason = ""
+	}
+	compressed := p.hide && reason == ""
+	// A layout takes a fifth away at best: where a view takes half, it is not tried.
+	if !compressed || 2*p.count(view.Head+view.Tail) > p.size {
+		if l := p.layout(p.block.Text, k); l.Text != "" {
+			p.out = append(p.out, l)
+		}
 	}
 	if d, ok := p.delta(p.block.Text, k); ok {
 		p.out = append(p.out, d)
 	}
-	if !p.hide {
-		if p.read {
-			p.why = turn.ReadExempt
-		}
+	if compressed {
+		p.out = append(p.out, Proposal{Form: turn.Compressed, Reason: compressedReason(k), Kind: k, View: view})
 		return
 	}
-	view, reason := p.compress(p.block.Text, k)
-	if reason != "" {
-		p.why = reason
-		return
-	}
-	p.out = append(p.out, Proposal{Form: turn.Compressed, Reason: compressedReason(k), Kind: k, View: view})
+	p.why = reason
 }
 
 // layout picks the smaller of the lossless and the equivalent layout; Text is ""
@@ -200,6 +205,9 @@ func (p *proposer) delta(text string, k kind.Kind) (Proposal, bool) {
 	}
 	o := delta.Options{MaxBases: turn.MaxBases, Count: p.count}
 	if path, read := p.block.Call.ReadPath(); read {
+		if path == "" {
+			return Proposal{}, false // of which file is not known
+		}
 		o.MaxBases, o.SamePathOnly = 1, path
 	}
 	found, ok := p.ix.Propose(text, o)

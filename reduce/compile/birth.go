@@ -20,6 +20,9 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 	if m.CallID == "" {
 		return 0, turn.NestedCall
 	}
+	if m.Mixed {
+		return 0, turn.MixedContent
+	}
 	if m.Mixed { // a picture and its words belong together
 		return 0, turn.MixedContent
 	}
@@ -49,14 +52,18 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 // choose takes plan's choice among the proposals and adds the decision.
 func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings reduce.Settings, offers bool) turn.Reason {
 	v := d.visible(i)
+	settings.NoHiding = !offers || d.c.settings.NoHiding
 	proposals, why := settings.Propose(block, v.index())
 	if again, ok := d.repeated(block); ok {
 		proposals = append(proposals, again)
 	}
 	candidates, decisions := d.candidates(i, text, block, proposals)
 	if len(candidates) == 0 {
-		if why == "" {
+		if why == "" || why == turn.NoFormSmaller {
 			why = turn.NoFormSmaller
+			if !offers {
+				why = turn.RecoveryToolGone
+			}
 		}
 		return why
 	}

@@ -104,7 +104,7 @@ func TestTurn_BadRequestsPassWithAReason(t *testing.T) {
 		body   string
 		reason turn.Reason
 	}{
-		"not JSON":     {`{"messages":[`, turn.NotJSON},
+		"not JSON":     {`{"messages":[{"role":"user"`, turn.NotJSON},
 		"empty":        {``, turn.NotJSON},
 		"not UTF-8":    {"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", turn.NotUTF8},
 		"responses":    {`{"model":"gpt-5","input":[{"type":"message","role":"user","content":"hi"}]}`, turn.DialectPassed},
