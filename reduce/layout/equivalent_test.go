@@ -46,6 +46,8 @@ func TestTerminalShowsWhatStays(t *testing.T) {
 		"unknown":                    {"\x1b[5Zx\n", "", true},
 		"cut sequence":               {"x\x1b[31", "", true},
 		"wide runes overwritten":     {"漢字\rab\n", "", true},
+		"an emoji overwritten":       {"ok ✅ a\rno\n", "", true},
+		"a line that may wrap":       {strings.Repeat("x", 300) + "\r\x1b[Kdone\n", "", true},
 		"tab overwritten":            {"a\tb\rxyz\n", "", true},
 		"far away":                   {strings.Repeat("\x1b[4096Cx\n", 3000), "", true},
 		"bell in an edited line":     {"a\a\rb\n", "", true},
@@ -136,7 +138,7 @@ func randomDocument(r *rand.Rand, depth int) string {
 }
 
 func FuzzEquivalent(f *testing.F) {
-	for _, s := range []string{"{ \"a\" : 1 } [ 2 ]", "a\r\x1b[Kb\x1b[1A\x1b[31mc\x1b[0m  \n", "x\b\b\by\r\n", "\x1b]0;t\x07", "\x1b[3Cx\x1b[9Dy", "é\r漢"} {
+	for _, s := range []string{"{ \"a\" : 1 } [ 2 ]", "a\r\x1b[Kb\x1b[1A\x1b[31mc\x1b[0m  \n", "x\b\b\by\r\n", "\x1b]0;t\x07", "\x1b[3Cx\x1b[9Dy", "é\r漢", "100\r "} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -150,7 +152,7 @@ func FuzzEquivalent(f *testing.F) {
 		if again, ok := Equivalent(out, kind.Plain, func(s string) int { return len(s) }); ok {
 			t.Fatalf("%q is no fixed point: %q", out, again)
 		}
-		if json.Valid([]byte(text)) {
+		if json.Valid([]byte(text)) && strings.ContainsAny(strings.TrimLeft(text, " \t\r\n")[:1], "{[") { // a bare "100\r " is terminal output
 			var a, b any
 			if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal([]byte(out), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 				t.Fatalf("values changed: %q", out)

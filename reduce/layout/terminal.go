@@ -11,6 +11,7 @@ type screen struct {
 	row    int
 	column int
 	blank  int  // cells filled with spaces because the cursor moved past the end
+	widest int  // longest line that stood here
 	wide   bool // a rune that may take two columns or none was printed on this screen
 	jumped bool // something was overwritten, so columns had to be right
 }
@@ -18,6 +19,7 @@ type screen struct {
 const (
 	escape   = 0x1b
 	maxMove  = 4096
+	maxLine  = 240     // columns; a longer line may wrap, and then the cursor is elsewhere
 	maxBlank = 1 << 20 // cells that cursor movements may fill with spaces
 )
 
@@ -183,7 +185,7 @@ func play(block string) (string, bool) {
 			return "", false
 		}
 	}
-	if s.wide && s.jumped {
+	if s.wide && s.jumped || s.widest > maxLine {
 		return "", false
 	}
 	var out strings.Builder
@@ -215,7 +217,7 @@ func (s *screen) print(r rune) bool {
 		s.wide = true
 	case r < ' ' || r == 0x7f:
 		return false
-	case r >= 0x300 && (r < 0x2010 || r > 0x2bff):
+	case !narrow(r):
 		s.wide = true
 	}
 	line := s.lines[s.row]
@@ -233,7 +235,20 @@ func (s *screen) print(r rune) bool {
 	}
 	s.lines[s.row] = line
 	s.column++
+	s.widest = max(s.widest, s.column)
 	return true
+}
+
+// narrow says whether every terminal gives r one column: Latin, Greek, Cyrillic,
+// punctuation, arrows, boxes, bars, Braille spinners and check marks.
+func narrow(r rune) bool {
+	switch {
+	case r < 0x300, r >= 0x370 && r < 0x530, r >= 0x2010 && r < 0x2028, r >= 0x2190 && r < 0x231a:
+		return true
+	case r >= 0x2500 && r < 0x25fd, r >= 0x2800 && r < 0x2900, r >= 0x2713 && r <= 0x2718:
+		return true
+	}
+	return false
 }
 
 // control carries out one sequence.
@@ -271,6 +286,7 @@ func (s *screen) control(c control) bool {
 		if c.number > 0 {
 			return false
 		}
+		s.jumped = s.jumped || s.column > 0
 		s.lines[s.row] = line[:min(s.column, len(line))]
 		s.lines = s.lines[:s.row+1]
 	}

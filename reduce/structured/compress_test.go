@@ -203,7 +203,7 @@ func TestRandomDocumentsKeepTheLaw(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 2))
 	views := 0
-	for range 150 {
+	for range 60 {
 		text := random(r, 2)
 		v, reason := Compress(text, kind.JSON, form.Settings{})
 		if reason != "" {
@@ -215,7 +215,7 @@ func TestRandomDocumentsKeepTheLaw(t *testing.T) {
 		again, _ := Compress(text, kind.JSON, form.Settings{})
 		require.Equal(t, v, again)
 	}
-	require.Greater(t, views, 40)
+	require.Greater(t, views, 15)
 }
 
 func random(r *rand.Rand, depth int) string {
