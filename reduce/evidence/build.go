@@ -46,3 +46,23 @@ func (s *source) judgeBuild() {
 		s.noise[i] = s.sev[i] == 0 && progressLine(strings.TrimLeft(s.line(i), " \t"))
 	}
 }
+
+// maxDetail is how many indented lines below an error belong to it.
+const maxDetail = 6
+
+// details keeps the indented lines right below each shown error or warning: the
+// source line, the caret, the symbol that is missing.
+func (s *source) details() {
+	for i := range s.keep {
+		if s.keep[i] != severe {
+			continue
+		}
+		for k := i + 1; k < min(len(s.keep), i+1+maxDetail); k++ {
+			l := s.line(k)
+			if s.sev[k] != 0 || s.blank(k) || class[l[0]]&isSpace == 0 {
+				break
+			}
+			s.mark(k, structure)
+		}
+	}
+}

@@ -45,6 +45,9 @@ func Compress(text string, k kind.Kind, set form.Settings) (form.View, turn.Reas
 		s.judgePlain()
 	}
 	s.judge(k, set)
+	if k == kind.Build {
+		s.details()
+	}
 	s.surround(set.Context)
 	v := s.render()
 	gain := leastGain

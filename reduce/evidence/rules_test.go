@@ -187,6 +187,21 @@ func TestProgressGoesAndBuildErrorsStay(t *testing.T) {
 	require.Contains(t, out, "all of progress]")
 }
 
+func TestBuildErrorsKeepTheirDetail(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 60 {
+		for k := range 6 {
+			lines = append(lines, fmt.Sprintf("Compiling part_%d_%d v1.0", i, k))
+		}
+		lines = append(lines, fmt.Sprintf("src/%c.java:12: error: cannot find symbol", 'a'+i%26), "    symbol: class Missing", "    location: class Here")
+	}
+	out := compressed(t, lines, kind.Build)
+	shown := strings.Count(out, "cannot find symbol")
+	require.Greater(t, shown, 26)
+	require.Equal(t, shown, strings.Count(out, "    symbol: class Missing\n    location: class Here"))
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	long := strings.Join(series(400, func(i int) string { return fmt.Sprintf("copied block %d of the volume", i) }), "\n")
