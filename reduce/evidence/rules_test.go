@@ -112,6 +112,18 @@ func TestFailingTestsKeepWhatTheyPrint(t *testing.T) {
 	require.Contains(t, out, "all passed or started]")
 }
 
+func TestAccountsOfFailuresStayWhole(t *testing.T) {
+	t.Parallel()
+	lines := series(300, func(i int) string { return fmt.Sprintf("  ✓ adds %d (1 ms)", i) })
+	var account []string
+	for i := range 40 {
+		account = append(account, fmt.Sprintf("  ● sums › row %d", i), "", "    expect(received).toBe(expected)", "", fmt.Sprintf("    Expected: %d", i%4), fmt.Sprintf("    Received: %d", i%3), "",
+			fmt.Sprintf("      at sum.test.js:%d:9", 10+i))
+	}
+	lines = append(append(lines, account...), "Tests: 40 failed, 300 passed")
+	require.Contains(t, compressed(t, lines, kind.Test), strings.Join(account, "\n"))
+}
+
 func TestEventsOfFailingTestsStay(t *testing.T) {
 	t.Parallel()
 	var lines []string

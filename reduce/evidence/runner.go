@@ -37,10 +37,14 @@ func (s *source) testLines() {
 			failing[firstWord(t)] = true
 		}
 	}
-	running, below := "", false
+	running, below, section := "", false, false
 	for i := range s.noise {
 		l := s.line(i)
 		t := strings.TrimLeft(l, " \t")
+		if section = failureSection(t, section); section && s.same[i] < 0 {
+			s.mark(i, structure)
+			continue
+		}
 		if name, ok := started(t); ok {
 			running, below = name, false
 			s.noise[i] = !failing[name] || strings.HasPrefix(t, "=== PAUSE") || strings.HasPrefix(t, "=== CONT")
@@ -62,6 +66,31 @@ func (s *source) testLines() {
 			s.mark(i, structure)
 		}
 	}
+}
+
+// failureSection says whether a line, without its indent, stands in a runner's account
+// of failures; in says whether the line before did. It knows pytest, jest, cargo,
+// unittest and surefire.
+func failureSection(t string, in bool) bool {
+	switch {
+	case t == "":
+		return in
+	case strings.HasPrefix(t, "===="):
+		return strings.Contains(t, " FAILURES ") || strings.Contains(t, " ERRORS ") || in && strings.Trim(t, "=") == ""
+	case strings.HasPrefix(t, "● "), strings.HasPrefix(t, "---- ") && strings.HasSuffix(t, " stdout ----"), strings.Contains(t, "<<< FAILURE!"), strings.Contains(t, "<<< ERROR!"):
+		return true
+	case strings.HasPrefix(t, "FAIL: "), strings.HasPrefix(t, "ERROR: ") && strings.HasSuffix(t, ")"):
+		return true
+	}
+	if !in {
+		return false
+	}
+	for _, w := range [...]string{"PASS ", "FAIL ", "Tests:", "Test Suites:", "failures:", "test result:", "Ran ", "Results:", "[INFO] ", "Running ", "=== RUN", "ok  \t", "✓ ", "Snapshots:"} {
+		if strings.HasPrefix(t, w) {
+			return false
+		}
+	}
+	return true
 }
 
 func firstWord(t string) string {
