@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 
+	"token-terminator/turn"
 	"token-terminator/vault"
 )
 
@@ -50,6 +51,7 @@ func storage(err error) *failure {
 	}
 	for _, gone := range []error{
 		vault.ErrUnknown, vault.ErrAmbiguous, vault.ErrNotYours, vault.ErrReleased, vault.ErrRange, vault.ErrQuery,
+		turn.ErrBadArtifactID,
 	} {
 		if errors.Is(err, gone) {
 			f.code = exitUsage

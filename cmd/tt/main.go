@@ -101,9 +101,12 @@ func newFlags(s *stage, v verb) *flag.FlagSet {
 // parse reads flags that may stand before and after the arguments.
 func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 	var rest []string
+	help := fs.Usage
+	fs.Usage = func() {} // a wrong flag prints words on stderr, not this page on stdout
 	for {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
+				help()
 				return nil, err
 			}
 			return nil, usagef("%v", err).try(fs.Name() + " --help")
