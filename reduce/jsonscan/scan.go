@@ -230,19 +230,31 @@ func word(text string, at int, want string) int {
 	return at + len(want)
 }
 
+// stops marks the bytes a string literal cannot hold as they are.
+var stops = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
 // stringEnd returns the offset after the closing quote of the literal at `at`,
 // or -1. Control bytes and unknown escapes are errors; UTF-8 is not checked.
 func stringEnd(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
+		for i < len(text) && !stops[text[i]] {
+			i++
+		}
+		if i == len(text) {
+			return -1
+		}
 		c := text[i]
 		if c == '"' {
 			return i + 1
 		}
 		if c < 0x20 {
 			return -1
-		}
-		if c != '\\' {
-			continue
 		}
 		i++
 		if i >= len(text) {
