@@ -162,6 +162,9 @@ func TestA33_DamagedRowsAreNeverReturned(t *testing.T) {
 			r, err := v.Verify(ctx)
 			require.NoError(t, err)
 			require.False(t, r.Sound())
+			proofs, err := v.Proofs(ctx, "s", []turn.Digest{turn.Sum("text")})
+			require.NoError(t, err)
+			require.Empty(t, proofs)
 			// The next turn that still holds the text heals the vault; the id stays.
 			p := vaulttest.MustPut(t, v, vaulttest.Evidence("s", 2, "text"))
 			require.Equal(t, shown, p.Proofs[turn.Sum("text")].Shown)

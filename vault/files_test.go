@@ -200,29 +200,37 @@ func unprivilegedChild(dir string) error {
 		{"all as before", home, 0o700, false, nil},
 	}
 	for _, s := range steps {
-		if s.path != home {
-			if err := os.Chmod(home, 0o700); err != nil {
-				return err
-			}
+		if err := meet(home, s.path, id, s.mode, s.readOnly, s.want); err != nil {
+			return fmt.Errorf("%s: %w", s.what, err)
 		}
-		at := s.path
-		if filepath.Base(at) == vault.FileName {
-			at = home
-		}
-		if err := os.Chmod(s.path, s.mode); err != nil {
+	}
+	return nil
+}
+
+// meet gives path its mode and demands that opening the vault there ends as wanted.
+func meet(home, path, id string, mode fs.FileMode, readOnly bool, want error) error {
+	if path != home {
+		if err := os.Chmod(home, 0o700); err != nil {
 			return err
 		}
-		err := openAndRead(at, id, s.readOnly)
-		if filepath.Base(s.path) == vault.FileName {
-			err = errors.Join(err, os.Chmod(s.path, 0o600))
-		}
-		if !errors.Is(err, s.want) || (s.want == nil && err != nil) {
-			return fmt.Errorf("%s: got %w, want %w", s.what, err, s.want)
-		}
-		var hinted interface{ Hint() string }
-		if err != nil && (!errors.As(err, &hinted) || hinted.Hint() == "") {
-			return fmt.Errorf("%s: no hint in %w", s.what, err)
-		}
+	}
+	at := path
+	if filepath.Base(at) == vault.FileName {
+		at = home
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		return err
+	}
+	err := openAndRead(at, id, readOnly)
+	if at != path {
+		err = errors.Join(err, os.Chmod(path, 0o600))
+	}
+	if !errors.Is(err, want) || (want == nil && err != nil) {
+		return fmt.Errorf("got %w, want %w", err, want)
+	}
+	var hinted interface{ Hint() string }
+	if err != nil && (!errors.As(err, &hinted) || hinted.Hint() == "") {
+		return fmt.Errorf("no hint in %w", err)
 	}
 	return nil
 }

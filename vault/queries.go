@@ -90,6 +90,7 @@ const (
 	rFirstCall
 	rIDBySHA
 	rReadBack
+	rProof
 )
 
 // readQueries are indexed by read: the ones of single artifacts, which run often.
@@ -108,4 +109,6 @@ var readQueries = [...]string{
 	rIDBySHA: `SELECT id FROM artifacts WHERE sha = ?1`,
 	rReadBack: `SELECT a.bytes, a.runes, b.body FROM artifacts a JOIN bodies b USING (seq)
 		WHERE a.sha = ?1 AND b.codec = 0`,
+	rProof: `SELECT a.id, s.prefix FROM pins p JOIN artifacts a ON a.sha = p.sha JOIN bodies b ON b.seq = a.seq
+		JOIN shown s ON s.sha = p.sha WHERE p.session = ?1 AND p.sha = ?2`,
 }
