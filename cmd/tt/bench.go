@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"token-terminator/datasets"
 	"token-terminator/internal/testkit/corpusscore"
@@ -128,7 +129,11 @@ func (f *benchFlags) runScenarios(bench *evidenceBench) ([]scenarios.Result, err
 	if f.scenarios == "" {
 		return scenarios.Run(bench.scenario)
 	}
-	all, err := scenarios.LoadFrom(os.DirFS(f.scenarios), ".")
+	folder, err := filepath.Abs(f.scenarios)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	all, err := scenarios.LoadFrom(os.DirFS(filepath.Dir(folder)), filepath.Base(folder))
 	if err != nil {
 		return nil, usagef("%w", err)
 	}

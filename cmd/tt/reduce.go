@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"token-terminator/plan"
 	"token-terminator/reduce"
@@ -131,6 +132,9 @@ func (f *reduceFlags) run(s *stage) error {
 			return usagef("the result is larger than %d bytes and went through unchanged", maxInput)
 		}
 		return f.print(s, reduced{Form: turn.Original, Reason: reason, Text: text, Measure: tokens.PanelLabel})
+	}
+	if f.json && !utf8.ValidString(text) {
+		return usagef("the result is not UTF-8, and JSON could not hold it exactly").try("run it without --json: the bytes go through unchanged")
 	}
 	return f.reduce(s, settings, text)
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 
 	"token-terminator/vault"
 )
@@ -94,6 +96,10 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 	}
 	if len(args) != a.args {
 		return usagef("vault %s takes %d arguments, got %d", name, a.args, len(args)).try("tt vault --help")
+	}
+	if _, err := os.Stat(vaultFile(folder)); errors.Is(err, os.ErrNotExist) {
+		return (&failure{code: exitStorage, err: fmt.Errorf("there is no vault at %s", vaultFile(folder))}).
+			try("name its folder with --vault DIR; a vault is made when something is stored first")
 	}
 	v, err := vault.Open(folder, vault.Options{ReadOnly: true})
 	if err != nil {
