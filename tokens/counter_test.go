@@ -31,11 +31,11 @@ func TestCounterEqualsOracleOnRandomText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRand(uint64(i))
-			rounds := 4000
+			n := 4000
 			if c.name == O200kBase || c.name == CL100kBase {
-				rounds = 20000
+				n = 20000
 			}
-			for range rounds {
+			for range rounds(n) {
 				agree(t, c.name, wild(r, 1+r.IntN(12)))
 			}
 		})
@@ -48,6 +48,7 @@ func TestCounterEqualsOracleOnRealText(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			text := sample(t, file)
+			text = text[:strings.LastIndex(text[:rounds(len(text))], "\n")+1]
 			for _, c := range encodings {
 				if c.name != O200kBase && c.name != CL100kBase {
 					agree(t, c.name, text[:strings.Index(text[len(text)/4:], "\n")+len(text)/4])
@@ -76,7 +77,7 @@ func TestCounterEqualsOracleOnNaughtyStrings(t *testing.T) {
 // or over the bundled ones.
 func TestCounterEqualsOracleOnCorpus(t *testing.T) {
 	t.Parallel()
-	dir, limit := "testdata", 1<<16
+	dir, limit := "testdata", 1<<13
 	if d := os.Getenv("TOKEN_TERMINATOR_CORPUS"); d != "" {
 		dir = filepath.Join(d, "outputs")
 	}
@@ -158,7 +159,7 @@ func TestCounterEqualsOracleOnLongPieces(t *testing.T) {
 			t.Parallel()
 			r := newRand(uint64(len(name)))
 			letters := []rune(alphabet)
-			for range 60 {
+			for range rounds(60) {
 				var b strings.Builder
 				for range 1 + r.IntN(100) {
 					b.WriteRune(letters[r.IntN(len(letters))])
@@ -175,7 +176,7 @@ func TestBothMergesAgree(t *testing.T) {
 	r := newRand(7)
 	ranks := counterOf(t, O200kBase).tables().ranks
 	s := new(scratch)
-	for range 20000 {
+	for range rounds(20000) {
 		piece := make([]byte, 2+r.IntN(scanMerge-1))
 		letters := 1 + r.IntN(255)
 		for i := range piece {
@@ -211,7 +212,7 @@ func TestRunsOfOneByteMergeAsByTheHeap(t *testing.T) {
 func TestBytesThatAreNoUTF8AreCountedWithoutPanic(t *testing.T) {
 	t.Parallel()
 	r := newRand(8)
-	for range 5000 {
+	for range rounds(5000) {
 		b := make([]byte, r.IntN(60))
 		for i := range b {
 			b[i] = byte(r.Uint32())

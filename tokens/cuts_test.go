@@ -68,17 +68,17 @@ func TestCutsOfAnyTextAreAdditive(t *testing.T) {
 	t.Parallel()
 	r := newRand(20)
 	cuts := 0
-	for range 15000 {
+	for range rounds(15000) {
 		cuts += cutsHold(t, wild(r, 1+r.IntN(10)))
 	}
-	require.Greater(t, cuts, 10000)
+	require.Greater(t, cuts, rounds(10000))
 }
 
 func TestCutsBetweenMessagesAreAdditive(t *testing.T) {
 	t.Parallel()
 	r := newRand(21)
 	c := counterOf(t, O200kBase)
-	for range 3000 {
+	for range rounds(3000) {
 		left := string(appendJSONString(nil, wild(r, r.IntN(8))))
 		right := string(appendJSONString(nil, wild(r, r.IntN(8))))
 		before := `{"content":` + left + `},{"`

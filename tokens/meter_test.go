@@ -76,7 +76,7 @@ func TestWholeIsTheCountOfTheConcatenation(t *testing.T) {
 	exact, panel := meterFor(t, "gpt-4o", "", memo), meterFor(t, "claude", "", memo)
 	o, c := oracles[O200kBase](), counterOf(t, CL100kBase)
 	r := newRand(30)
-	for range 2000 {
+	for range rounds(2000) {
 		head, messages, tail := wildRequest(r)
 		all := joined(head, messages, tail)
 		want := Measure{Runes: utf8.RuneCount(all), Bytes: len(all), Tokens: o.count(t, string(all))}
@@ -90,7 +90,7 @@ func TestWholeDoesNotDependOnTheCuts(t *testing.T) {
 	t.Parallel()
 	m := meterFor(t, "gpt-4", "", NewMemo(1<<20))
 	r := newRand(31)
-	for range 3000 {
+	for range rounds(3000) {
 		text := []rune(wild(r, 1+r.IntN(20)))
 		var parts [][]byte
 		for at := 0; at < len(text); {
@@ -251,7 +251,7 @@ func TestJSONStringDifferenceIsTheDifferenceOfRequests(t *testing.T) {
 		s := append([]byte(`content`), appendJSONString([]byte(`":`), text)...)
 		return m.Whole([]byte(`{"messages":[{"`), [][]byte{append(s, `,"role":"tool"}],"`...)}, []byte(`model":"x"}`)).Tokens
 	}
-	for range 2000 {
+	for range rounds(2000) {
 		a, b := wild(r, r.IntN(20)), wild(r, r.IntN(20))
 		require.Equal(t, request(a)-request(b), m.JSONString(a).Tokens-m.JSONString(b).Tokens, "%q %q", a, b)
 	}
