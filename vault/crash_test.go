@@ -24,7 +24,6 @@ import (
 const (
 	childVariable = "VAULT_TEST_CHILD" // "<what> <folder> <numbers…>" makes this binary a child
 	crashChains   = 10                 // vault folders
-	crashRuns     = 30                 // kills in a row on each
 	crashPoints   = 900                // hook calls among which the kill falls, about six turns
 	crashCapacity = 1_500_000          // small enough that pruning runs too
 	answersFile   = "answers"
@@ -142,7 +141,7 @@ func crashChild(dir, seedText string) error {
 	}
 }
 
-// 300 seeded kills at calls into the store. After each, every id of every answered
+// 300 seeded kills (crashRuns on each of ten folders) at calls into the store. After each, every id of every answered
 // turn recovers, the file is sound, and no turn is there by half.
 func TestA7_A14_KillAtEveryCallLosesNothingThatWasAnswered(t *testing.T) {
 	t.Parallel()
