@@ -48,10 +48,10 @@ func TestCounterEqualsOracleOnRealText(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			text := sample(t, file)
-			text = text[:strings.LastIndex(text[:rounds(len(text))], "\n")+1]
+			text = strings.ToValidUTF8(text[:rounds(len(text))], "")
 			for _, c := range encodings {
 				if c.name != O200kBase && c.name != CL100kBase {
-					agree(t, c.name, text[:strings.Index(text[len(text)/4:], "\n")+len(text)/4])
+					agree(t, c.name, strings.ToValidUTF8(text[:len(text)/4], ""))
 					continue
 				}
 				agree(t, c.name, text)
