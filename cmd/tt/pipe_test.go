@@ -202,3 +202,25 @@ func TestPipe_HelpIsDataAndAWrongFlagIsWords(t *testing.T) {
 		require.Contains(t, errs, "no-such-flag", v.name)
 	}
 }
+
+// A result over the bound goes through whole, also when everything is switched off.
+func TestPipe_HugeResultsLoseNothing(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("0123456789abcde\n", maxInput/16+10)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		out  string
+	}{
+		"as it is":     {nil, exitUsage, huge},
+		"switched off": {[]string{"--off"}, exitDone, huge},
+		"as JSON":      {[]string{"--json"}, exitUsage, ""},
+		"both":         {[]string{"--json", "--off"}, exitUsage, ""},
+	} {
+		t.Run(name, func(t *testing.T) { // one after the other: each holds the bytes a few times
+			code, out, errs := tt(t, huge, append([]string{"reduce"}, c.args...)...)
+			require.Equal(t, c.code, code, errs)
+			require.True(t, c.out == out, "%d bytes instead of %d", len(out), len(c.out))
+		})
+	}
+}

@@ -122,19 +122,18 @@ func (f *reduceFlags) run(s *stage) error {
 		return usagef("read stdin: %w", err)
 	}
 	text := string(data)
-	if f.off || len(data) > maxInput {
-		reason := turn.TurnedOff
-		if !f.off {
-			reason = turn.TooLarge
-			if _, err := io.Copy(s.stdout, io.MultiReader(readerOf(text), s.stdin)); err != nil {
-				return err
-			}
-			return usagef("the result is larger than %d bytes and went through unchanged", maxInput)
-		}
-		return f.print(s, reduced{Form: turn.Original, Reason: reason, Text: text, Measure: tokens.PanelLabel})
-	}
-	if f.json && !utf8.ValidString(text) {
+	switch {
+	case f.json && len(data) > maxInput:
+		return usagef("the result is larger than %d bytes", maxInput).try("run it without --json: the bytes go through unchanged")
+	case f.json && !utf8.ValidString(text):
 		return usagef("the result is not UTF-8, and JSON could not hold it exactly").try("run it without --json: the bytes go through unchanged")
+	case len(data) > maxInput:
+		if _, err := io.Copy(s.stdout, io.MultiReader(readerOf(text), s.stdin)); err != nil || f.off {
+			return err
+		}
+		return usagef("the result is larger than %d bytes and went through unchanged", maxInput)
+	case f.off:
+		return f.print(s, reduced{Form: turn.Original, Reason: turn.TurnedOff, Text: text, Measure: tokens.PanelLabel})
 	}
 	return f.reduce(s, settings, text)
 }
