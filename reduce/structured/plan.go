@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	minRecords   = 12  // fewest records of a container that may lose some
+	minRecords   = 24  // fewest records of a container that may lose some: a short list is read whole
 	minScalarMap = 24  // fewest members of a map of scalars that may lose some
 	maxNested    = 6   // containers that lose records inside one another
 	minBytes     = 240 // a container shorter than this loses nothing
