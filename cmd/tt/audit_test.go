@@ -17,14 +17,6 @@ import (
 
 // An outsider's view of a dump: nothing here uses the packages that wrote it.
 
-type auditMessage struct {
-	Role       string          `json:"role"`
-	Content    json.RawMessage `json:"content"`
-	ToolCalls  json.RawMessage `json:"tool_calls"`
-	ToolCallID string          `json:"tool_call_id"`
-	Name       string          `json:"name"`
-}
-
 type auditRequest struct {
 	Model    string            `json:"model"`
 	Messages []json.RawMessage `json:"messages"`

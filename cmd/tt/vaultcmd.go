@@ -13,11 +13,9 @@ import (
 )
 
 type vaultFlags struct {
-	vault, home, session  string
-	json                  bool
-	offset, limit         int
-	from, to              int
-	name, usage, describe string
+	vault, home, session string
+	json                 bool
+	offset, limit        int
 }
 
 const vaultHelp = `Actions:
