@@ -33,12 +33,18 @@ func (p *proposer) envelope(env envelope.Envelope) {
 		if !p.hide || p.count(field.Value) < p.Hiding {
 			continue
 		}
-		if view, reason := p.compress(field.Value, k); reason == "" {
-			hidden = append(hidden, envelope.Change{Field: i, Text: fieldText(view)})
-			shown, total, unit, marked = shown+view.Shown, total+view.Total, view.Unit, i
+		view, reason := p.compress(field.Value, k)
+		if reason != "" {
+			p.why = reason
+			continue
 		}
+		hidden = append(hidden, envelope.Change{Field: i, Text: fieldText(view)})
+		shown, total, unit, marked = shown+view.Shown, total+view.Total, view.Unit, i
 	}
 	p.envelopeVisible(env, k, laid, leaning, bases)
+	if p.read {
+		p.why = turn.ReadExempt
+	}
 	if len(hidden) == 0 {
 		return
 	}

@@ -57,8 +57,11 @@ func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings re
 	if again, ok := d.repeated(block); ok {
 		proposals = append(proposals, again)
 	}
-	candidates, decisions := d.candidates(i, text, block, proposals)
+	candidates, decisions, over := d.candidates(i, text, block, proposals)
 	if len(candidates) == 0 {
+		if over != "" {
+			why = over
+		}
 		if why == "" || why == turn.NoFormSmaller {
 			why = turn.NoFormSmaller
 			if !offers {
@@ -79,9 +82,12 @@ func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings re
 
 // candidates renders each allowed proposal and keeps those that are smaller by
 // every measure that counts.
-func (d *Draft) candidates(i int, text request.Text, block reduce.Block, proposals []reduce.Proposal) ([]plan.Proposal, []turn.Decision) {
+func (d *Draft) candidates(i int, text request.Text, block reduce.Block, proposals []reduce.Proposal) ([]plan.Proposal, []turn.Decision, turn.Reason) {
 	allowed := slices.DeleteFunc(proposals, func(p reduce.Proposal) bool { return !d.allowed(p.Form) })
-	r := rendering{meter: d.meter, key: d.c.key, session: d.snap.Binding.Session, block: block, pointer: text.Block}
+	r := rendering{
+		meter: d.meter, key: d.c.key, session: d.snap.Binding.Session, block: block, pointer: text.Block,
+		limit: d.c.settings.Reduce.Form.MaxTokens,
+	}
 	return r.candidates(allowed, func(p reduce.Proposal) []turn.Base { return d.bases(i, p) })
 }
 

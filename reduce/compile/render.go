@@ -14,22 +14,26 @@ type rendering struct {
 	session string
 	block   reduce.Block
 	pointer string // inside the message
+	limit   int    // tokens of a form that hides text, marker included; 0 none
 }
 
 // candidates keeps the proposals that are smaller in the request (escaped) and as
-// text (decoded), by every measure the meter demands.
-func (r rendering) candidates(proposals []reduce.Proposal, bases func(reduce.Proposal) []turn.Base) ([]plan.Proposal, []turn.Decision) {
+// text (decoded), by every measure the meter demands. why is no_forced_fit when a form
+// that hides was over the limit, and "" otherwise.
+func (r rendering) candidates(proposals []reduce.Proposal, bases func(reduce.Proposal) []turn.Base) (out []plan.Proposal, decisions []turn.Decision, why turn.Reason) {
 	digest := turn.Sum(r.block.Text)
 	id := digest.ID()
 	tag := reduce.Tag(r.key, id, r.session)
 	size := r.meter.JSONString(r.block.Text)
 	part := r.meter.Part(r.block.Text)
-	var out []plan.Proposal
-	var decisions []turn.Decision
 	for _, p := range proposals {
 		shown, at, length := p.Render(id, tag)
 		after := r.meter.JSONString(shown)
 		if _, ok := r.meter.PartSmaller(part, r.meter.Part(shown)); !ok || after.Tokens >= size.Tokens {
+			continue
+		}
+		if r.limit > 0 && p.Form.Hides() && after.Tokens > r.limit {
+			why = turn.NoForcedFit
 			continue
 		}
 		out = append(out, plan.Proposal{Form: p.Form, Reason: p.Reason, TokensAfter: after.Tokens, Hides: p.Form.Hides()})
@@ -39,7 +43,7 @@ func (r rendering) candidates(proposals []reduce.Proposal, bases func(reduce.Pro
 			Bases: bases(p), Renderer: Renderer, TokensBefore: size.Tokens, TokensAfter: after.Tokens,
 		})
 	}
-	return out, decisions
+	return out, decisions, why
 }
 
 // Single is one result on its own, outside of any request.
@@ -65,9 +69,12 @@ func (c *Compiler) Single(session, model string, block reduce.Block) Single {
 		return out
 	}
 	proposals, why := settings.Propose(block, nil)
-	r := rendering{meter: meter, key: c.key, session: session, block: block}
-	candidates, decisions := r.candidates(proposals, func(reduce.Proposal) []turn.Base { return nil })
+	r := rendering{meter: meter, key: c.key, session: session, block: block, limit: settings.Form.MaxTokens}
+	candidates, decisions, over := r.candidates(proposals, func(reduce.Proposal) []turn.Base { return nil })
 	if len(candidates) == 0 {
+		if over != "" {
+			why = over
+		}
 		if why == "" {
 			why = turn.NoFormSmaller
 		}
