@@ -81,7 +81,7 @@ func (c Charge) Plus(d Charge) Charge {
 
 // price fills in the cost.
 func (c Charge) price(r Row) Charge {
-	c.Cost = float64(c.Fresh)*r.Input + float64(c.Read)*r.Read + float64(c.Write)*r.Write + float64(c.Output)*r.Output
+	c.Cost = r.Cost(c)
 	return c
 }
 
@@ -91,6 +91,7 @@ func (c Charge) price(r Row) Charge {
 //	common = fixed part, if unchanged, and the messages up to the first changed one
 //	read   = what of common the target reuses (Row.Reusable; Marks: the last mark inside it)
 //	input under MinPrefix: all fresh; a cold call: all written; else written = input − read
+//	input over Tier.Over: the tier's prices for the whole call
 //
 // A Bill is not safe for concurrent use.
 type Bill struct {

@@ -53,7 +53,7 @@ func (s Settings) Birth(r Row, f BlockFacts, proposals []Proposal) (int, turn.Re
 	if f.TokensBefore < s.FloorVisible {
 		return NoProposal, turn.BelowFloor
 	}
-	c := choice{settings: s, row: r, facts: f, proposals: proposals, horizon: s.Horizon(f.CallsSoFar)}
+	c := choice{settings: s, row: r.At(f.RequestTokens), facts: f, proposals: proposals, horizon: s.Horizon(f.CallsSoFar)}
 	visible, refused := c.bestVisible()
 	hidden, hiddenRefused := c.bestHidden(visible)
 	switch {

@@ -10,9 +10,10 @@ type Fetch struct {
 
 // FetchCost prices one whole fetch: one more call over the prefix, read from the
 // cache; the output that asks for the page; the page, written once and read by
-// every later call. A call that stays under the row's smallest prefix is fresh.
+// every later call. A call that stays under the row's smallest prefix is fresh; one
+// over its tier pays the tier's prices.
 func (s Settings) FetchCost(r Row, f Fetch) float64 {
-	s = s.WithDefaults()
+	s, r = s.WithDefaults(), r.At(f.PrefixTokens)
 	page := float64(min(max(f.BlockTokens, 0), s.PageTokens))
 	prefix := r.Read
 	if f.PrefixTokens < r.MinPrefix {

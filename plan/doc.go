@@ -8,11 +8,13 @@
 //
 // Units: sizes are tokens unless the name says otherwise; money is in
 // input-token equivalents (ite): the price of one fresh input token is 1 in the
-// row Study, and a row's own unit elsewhere. Calls count from 0 in a session.
+// row Study and in Row.InITE, and a row's own unit elsewhere. Calls count from 0 in
+// a session. The built-in prices (prices.csv) are a dated table, updated by hand as
+// docs/prices.md says; a row is picked for a named day, never for today.
 //
 // Formulas (w, r, i, o = Write, Read, Input, Output of the row):
 //
-//	bill of a call    fresh·i + read·r + written·w + output·o
+//	bill of a call    fresh·i + read·r + written·w + output·o, all at the tier's prices over its threshold
 //	fetch of a block  prefix·r + 60·o + page·(w + r·later calls), page <= 2,000
 //	recovery debit    rate · fetch, once for each block, when it is first hidden
 //	gain of a form    removed·(w + r·horizon)

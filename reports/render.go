@@ -96,7 +96,11 @@ func priceLine(c Cost) string {
 	if p.Name == Mixed || p.Name == "" {
 		return cmp.Or(p.Name, "none") + ", unit " + cmp.Or(c.Unit, "ite")
 	}
-	line := fmt.Sprintf("row %s: input %g, read %g, write %g, output %g, unit %s", p.Name, p.Input, p.Read, p.Write, p.Output, cmp.Or(c.Unit, "ite"))
+	per, unit := 1.0, cmp.Or(c.Unit, "ite")
+	if unit != "ite" {
+		per, unit = 1e6, unit+" (prices per million tokens)"
+	}
+	line := fmt.Sprintf("row %s: input %s, read %s, write %s, output %s, unit %s", p.Name, rate(p.Input*per), rate(p.Read*per), rate(p.Write*per), rate(p.Output*per), unit)
 	if c.Assumed {
 		line += " (assumed)"
 	}
@@ -108,7 +112,7 @@ func (r Report) perSession(b *strings.Builder, s style) {
 	t := table{head: []string{"session", "turns", "tokens", "saved", "bill", "net", "hidden", "read back", "failed", "needed"}}
 	row := func(x Session, name string) []string {
 		return []string{
-			name, count(x.Turns), short(float64(x.Tokens.Raw)), share(ratio(x.Tokens.Saved, x.Tokens.Raw)), short(x.Cost.Raw),
+			name, count(x.Turns), short(float64(x.Tokens.Raw)), share(ratio(x.Tokens.Saved, x.Tokens.Raw)), shortMoney(x.Cost.Raw, x.Cost.Unit),
 			share(x.Cost.SavedPct), count(x.HiddenBlocks()), count(x.RecoveriesChecked), count(x.RecoveriesFailed), count(x.NeededLater.Count),
 		}
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -107,6 +108,17 @@ func money(v float64, unit string) string {
 	}
 	return fmt.Sprintf("%.4f", v)
 }
+
+// shortMoney is money in few characters.
+func shortMoney(v float64, unit string) string {
+	if unit == "ite" || unit == "" {
+		return short(v)
+	}
+	return money(v, unit)
+}
+
+// rate writes a price without the noise of its last binary digits.
+func rate(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 func roundHalf(v float64) float64 {
 	if v < 0 {

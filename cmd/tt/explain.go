@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -10,7 +9,6 @@ import (
 	"token-terminator/datasets"
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
-	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
@@ -66,7 +64,7 @@ Examples:
 		if len(paths) > 1 {
 			return usagef("explain takes one file, got %d", len(paths))
 		}
-		f.cache, f.row, f.unit, f.rate, f.prefix = string(plan.Prefix), plan.StudyName, "ite", plan.DefaultRecoveryPct, datasets.DefaultPrefix
+		f.cache, f.row, f.unit, f.rate, f.prefix = string(plan.Prefix), "", unitITE, plan.DefaultRecoveryPct, datasets.DefaultPrefix
 		return f.run(s, paths)
 	}
 	return v
@@ -116,6 +114,9 @@ func (f *explainFlags) pick(s *stage, sessions []datasets.Session) (datasets.Ses
 // explain replays the session over a temporary vault and collects each decision.
 func (f *explainFlags) explain(ctx context.Context, settings compile.Settings, session datasets.Session) (rows []explained, err error) {
 	r := &replay{flags: &f.replayFlags, settings: settings, cache: plan.Prefix}
+	if r.pricing, err = f.pricing(); err != nil {
+		return nil, err
+	}
 	cleanup, err := r.makeFolder()
 	if err != nil {
 		return nil, err
@@ -125,11 +126,8 @@ func (f *explainFlags) explain(ctx context.Context, settings compile.Settings, s
 	if err != nil {
 		return nil, storage(err)
 	}
-	if r.compiler, err = compile.New(settings, v.MarkerKey(), tokens.NewMemo(64<<20)); err == nil {
-		r.pipeline, err = startPipeline(r.compiler, v)
-	}
-	if err != nil {
-		return nil, errors.Join(err, v.Close())
+	if err := r.openPipeline([]datasets.Session{session}, v, 64<<20); err != nil {
+		return nil, err
 	}
 	r.trace = func(i int, detail compile.Outcome) { rows = append(rows, f.rows(i, detail)...) }
 	run := r.session(ctx, session)

@@ -80,8 +80,12 @@ func (s vaultStore) Nodes(ctx context.Context, session string) ([]turn.Node, err
 // startPipeline runs the actors over an open vault. Turns have no deadline: a replay
 // waits for them.
 func startPipeline(c *compile.Compiler, v *vault.Vault) (*pipeline, error) {
+	return startCompiling(turnCompiler{c}, v)
+}
+
+func startCompiling(c actors.Compile, v *vault.Vault) (*pipeline, error) {
 	system, err := actors.Start(actors.Config{
-		Engine: "replay", Compile: turnCompiler{c}, Store: vaultStore{v},
+		Engine: "replay", Compile: c, Store: vaultStore{v},
 		NewMemory:   func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} },
 		TurnTimeout: actors.NoDeadline, Compilers: runtime.GOMAXPROCS(0), MaxBytes: 1 << 30, MaxPinBytes: 1 << 30,
 	})

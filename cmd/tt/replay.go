@@ -23,6 +23,7 @@ import (
 
 type replayFlags struct {
 	format, assume, cache, row, unit, preset, dump, model string
+	asOf, prices                                          string
 	prefix, gaps                                          int
 	rate                                                  float64
 	json, markdown, quiet                                 bool
@@ -63,8 +64,10 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.StringVar(&f.assume, "assume-tokenizer", "", "`encoding` that stands in for models without a public tokenizer, e.g. o200k_base")
 	fs.StringVar(&f.model, "model", "", "measure every session as this `model`")
 	fs.StringVar(&f.cache, "cache", string(plan.Prefix), "prefix (automatic) or marks (system and the last three messages)")
-	fs.StringVar(&f.row, "price-row", plan.StudyName, "price row; this release has study")
-	fs.StringVar(&f.unit, "unit", "ite", "ite (input-token equivalents); usd needs a priced row")
+	fs.StringVar(&f.row, "price-row", "", "price row: a model's `name`, NAME@ROUTE, NAME+1h for the longer cache write, study, or list to see them (default: each session's model, else study)")
+	fs.StringVar(&f.asOf, "as-of", "", "pick rows for this `day`, YYYY-MM-DD (default: the date of the table of prices)")
+	fs.StringVar(&f.prices, "prices", "", "a table of prices of yours, laid over the built-in one: CSV `file`, docs/prices.md")
+	fs.StringVar(&f.unit, "unit", unitITE, "ite (input-token equivalents) or usd, which needs a priced row")
 	fs.StringVar(&f.preset, "preset", string(reduce.Default), "default, lossless, equivalent or tight")
 	fs.StringVar(&f.dump, "dump", "", "write every request, its reduced form and the vault below this new `folder`")
 	fs.IntVar(&f.prefix, "prefix", datasets.DefaultPrefix, "`tokens` of tools and system text where the host's prompt was not recorded (bill only)")
@@ -82,6 +85,7 @@ type replay struct {
 	settings compile.Settings
 	compiler *compile.Compiler
 	pipeline *pipeline
+	pricing  pricing
 	cache    plan.Cache
 	folder   string // of the vault
 	progress *progress
@@ -93,6 +97,13 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	if err != nil {
 		return err
 	}
+	prices, err := f.pricing()
+	if err != nil {
+		return err
+	}
+	if f.row == listRows {
+		return f.list(s.stdout, prices)
+	}
 	sessions, problems, err := f.load(paths)
 	if err != nil {
 		return err
@@ -103,7 +114,10 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	if len(sessions) == 0 {
 		return usagef("there is no session to replay").try("tt replay --help shows the formats")
 	}
-	r := &replay{flags: f, settings: settings, cache: cache, progress: newProgress(s, f.quiet, len(sessions))}
+	if err := prices.check(sessions); err != nil {
+		return err
+	}
+	r := &replay{flags: f, settings: settings, pricing: prices, cache: cache, progress: newProgress(s, f.quiet, len(sessions))}
 	report, notes, err := r.all(s.ctx, sessions)
 	if err != nil {
 		return err
@@ -129,12 +143,6 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 	preset, ok := reduce.ParsePreset(f.preset)
 	if !ok {
 		return none, "", usagef("there is no preset %q", f.preset).try("--preset default, lossless, equivalent or tight")
-	}
-	if f.row != plan.StudyName {
-		return none, "", usagef("there is no price row %q in this release", f.row).try("--price-row study")
-	}
-	if f.unit != "ite" {
-		return none, "", usagef("unit %q needs a priced row", f.unit).try("--unit ite")
 	}
 	if f.prefix < 0 || f.gaps < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
 		return none, "", usagef("--prefix, --gaps and --min-messages want 0 or more, --recovery-rate 0 to 100")
@@ -195,11 +203,8 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if err != nil {
 		return report, nil, storage(err)
 	}
-	if r.compiler, err = compile.New(r.settings, v.MarkerKey(), tokens.NewMemo(256<<20)); err == nil {
-		r.pipeline, err = startPipeline(r.compiler, v)
-	}
-	if err != nil {
-		return report, nil, errors.Join(err, v.Close())
+	if err := r.openPipeline(sessions, v, 256<<20); err != nil {
+		return report, nil, err
 	}
 	runs := r.each(ctx, sessions)
 	if err := r.pipeline.stop(context.WithoutCancel(ctx)); err != nil {
@@ -221,6 +226,8 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	}
 	r.progress.end()
 	report = reports.New(figures)
+	notes = append(notes, r.pricing.notes(sessions)...)
+	notes = append(notes, r.tierNote(runs)...)
 	return report, append(notes, r.sensitivity(runs)...), report.Check()
 }
 

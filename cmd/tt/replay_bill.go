@@ -54,15 +54,18 @@ func (run *sessionRun) bills(i int, cold bool, raw int) {
 	for _, answer := range run.turns[i].Answers {
 		output += run.meter.JSON(answer).Tokens
 	}
-	for _, a := range run.arms {
-		a.raw.Add(plan.Call{
+	for k, a := range run.arms {
+		recorded := a.raw.Add(plan.Call{
 			Fixed: run.added + run.fixedRaw, FixedDigest: fixedName("raw"),
 			Messages: run.raw.parts, Output: output, Cold: cold,
 		})
-		a.our.Add(plan.Call{
+		ours := a.our.Add(plan.Call{
 			Fixed: run.added + run.fixedIn, FixedDigest: fixedName("ours"),
 			Messages: run.sent.parts, Output: output, Cold: cold,
 		})
+		if k == 0 {
+			run.underLine.add(run.row, recorded, ours)
+		}
 	}
 	run.figures.Denominators.Request += raw
 }
@@ -74,12 +77,7 @@ func fixedName(arm string) turn.Digest { return turn.Sum(arm) }
 func (run *sessionRun) finish() {
 	f, first := &run.figures, run.arms[0]
 	calls := first.raw.Calls()
-	f.Cost.Unit = "ite"
-	f.Cost.PriceRow.Name, f.Cost.PriceRow.AsOf, f.Cost.PriceRow.Source = first.row.Name, first.row.AsOf, first.row.Source
-	f.Cost.PriceRow.Input, f.Cost.PriceRow.Read = first.row.Input, first.row.Read
-	f.Cost.PriceRow.Write, f.Cost.PriceRow.Output = first.row.Write, first.row.Output
-	f.Cost.PriceRow.MinPrefix, f.Cost.PriceRow.TTL = first.row.MinPrefix, first.row.TTL
-	f.Cost.Assumed = first.row.Assumed
+	f.Cost.Unit, f.Cost.PriceRow, f.Cost.Assumed = run.r.flags.unit, priceRow(first.row), first.row.Assumed
 	f.Cost.Raw, f.Cost.Final = first.raw.Total().Cost, first.our.Total().Cost
 	f.Cost.RecoveryDebit = first.debits.Expected(calls)
 	birth := f.Cost.Final + f.Cost.RecoveryDebit
@@ -93,20 +91,31 @@ func (run *sessionRun) finish() {
 	}
 }
 
-// sensitivity says what the same forms save at other read prices.
+// sensitivity says what the same forms save at other read prices, for the sessions
+// that the study's row prices.
 func (r *replay) sensitivity(runs []*sessionRun) []string {
 	var notes []string
-	for k := 1; len(runs) > 0 && k < len(runs[0].arms); k++ {
+	for k, read := range sensitivityReads() {
 		var raw, net float64
+		sessions := 0
 		for _, run := range runs {
-			a := run.arms[k]
+			if k+1 >= len(run.arms) {
+				continue
+			}
+			a := run.arms[k+1]
+			sessions++
 			raw += a.raw.Total().Cost
 			net += a.our.Total().Cost + a.debits.Expected(a.our.Calls())
 		}
-		if raw > 0 {
-			notes = append(notes, fmt.Sprintf("with a cached token at %g instead of %g the same forms save %.1f %% of the bill",
-				runs[0].arms[k].row.Read, runs[0].arms[0].row.Read, 100*(1-net/raw)))
+		if raw == 0 {
+			continue
 		}
+		whose := ""
+		if sessions < len(runs) {
+			whose = fmt.Sprintf(" of %s under study", plural(sessions, "session"))
+		}
+		notes = append(notes, fmt.Sprintf("with a cached token at %g instead of %g the same forms save %.1f %% of the bill%s",
+			read, plan.Study().Read, 100*(1-net/raw), whose))
 	}
 	return notes
 }

@@ -31,9 +31,11 @@ type sessionRun struct {
 	notes   []string
 	err     error
 
-	arms    []arm // the price row of the figures first, then rows shown beside it
-	needed  *plan.Needed
-	counted []int // input tokens of each turn as recorded
+	row       plan.Row // the session's, in the bill's unit
+	arms      []arm    // that row first, then rows shown beside it
+	underLine underLine
+	needed    *plan.Needed
+	counted   []int // input tokens of each turn as recorded
 
 	fixedRaw, fixedIn int // tokens of everything but the messages, without and with the declaration
 	added             int // prefix tokens of the bill
@@ -92,9 +94,12 @@ func (run *sessionRun) start() {
 	if !run.meter.Exact() {
 		run.figures.Tokens.Measure = reports.Panel
 	}
-	rows := []plan.Row{run.r.settings.Row}
-	for _, read := range sensitivityReads() {
-		rows = append(rows, plan.StudyWithRead(read))
+	run.row = run.r.pricing.row(s.Model)
+	rows := []plan.Row{run.row}
+	if run.row.Name == plan.StudyName {
+		for _, read := range sensitivityReads() {
+			rows = append(rows, plan.StudyWithRead(read))
+		}
 	}
 	for _, row := range rows {
 		raw, err := plan.NewBill(row, run.r.cache)
@@ -124,7 +129,7 @@ func (run *sessionRun) coldTurns() map[int]bool {
 		}
 		return cold
 	}
-	for _, i := range run.session.ColdTurns(run.turns, run.r.settings.Row.TTL) {
+	for _, i := range run.session.ColdTurns(run.turns, run.row.TTL) {
 		cold[i] = true
 	}
 	return cold
