@@ -48,6 +48,7 @@ func Total(sessions []Session) Session {
 			t.Reasons[name] += n
 		}
 		t.latencies = append(t.latencies, s.latencies...)
+		t.loss.plus(s.loss)
 		t.Tokens.Measure = same(first, t.Tokens.Measure, s.Tokens.Measure)
 	}
 	t.Finish()

@@ -36,6 +36,8 @@ type Session struct {
 	Reasons             map[string]int   `json:"reasons"` // by turn.Reason
 
 	latencies []float64
+	series    []Series // of each arm, for WriteHTML
+	loss      loss
 }
 
 // Tokens is the input tokens of all turns: as recorded, as sent, and what that
@@ -143,6 +145,9 @@ func (s *Session) AddBlock(form turn.Form, tool string, before, after int) {
 	s.ByForm[string(form)] = s.ByForm[string(form)].Plus(g)
 	s.ByTool[tool] = s.ByTool[tool].Plus(g)
 	s.UniqueTokensRemoved += g.Saved
+	if form.Hides() {
+		s.loss.add(string(form), tool, tally{hidden: 1})
+	}
 }
 
 // AddReason counts one block or turn that ended for a reason.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,7 +22,7 @@ import (
 
 type replayFlags struct {
 	format, assume, cache, row, unit, preset, dump, model string
-	asOf, prices                                          string
+	asOf, prices, html                                    string
 	prefix, gaps                                          int
 	rate                                                  float64
 	json, markdown, quiet                                 bool
@@ -43,6 +42,8 @@ is a temporary folder that is removed at the end.
 Examples:
   tt replay
   tt replay ~/.claude/projects/my-project --assume-tokenizer o200k_base
+  tt replay --html report.html ~/.claude/projects/my-project
+  tt replay --unit usd --price-row claude-opus-5 session.jsonl
   tt replay --json --dump out session.jsonl && tt vault get a_1234abcd --vault out/vault
 `,
 	}
@@ -76,6 +77,7 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.IntVar(&f.minMessages, "min-messages", 0, "leave out sessions with fewer `messages`")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.BoolVar(&f.markdown, "markdown", false, "print Markdown")
+	fs.StringVar(&f.html, "html", "", "also write the report as one page to this `file`: plots, tables, no script, nothing loaded")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
@@ -104,6 +106,9 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	if f.row == listRows {
 		return f.list(s.stdout, prices)
 	}
+	if err := f.checkPage(); err != nil {
+		return err
+	}
 	sessions, problems, err := f.load(paths)
 	if err != nil {
 		return err
@@ -122,7 +127,7 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.print(s.stdout, report, notes, args); err != nil {
+	if err := f.print(s, report, notes, args); err != nil {
 		return err
 	}
 	if report.Total.RecoveriesFailed > 0 || report.Total.PairingViolations > 0 || report.Total.EnlargedTurns > 0 {
@@ -277,15 +282,18 @@ func (r *replay) makeFolder() (cleanup func(), err error) {
 	return func() {}, nil
 }
 
-func (f *replayFlags) print(w io.Writer, report reports.Report, notes, args []string) error {
+func (f *replayFlags) print(s *stage, report reports.Report, notes, args []string) error {
 	options := reports.Options{
 		Command: strings.TrimSpace("tt replay " + strings.Join(args, " ")), RecoveryPct: f.rate, Cache: f.cache, Notes: notes,
 	}
+	if err := f.writePage(report, options); err != nil {
+		return err
+	}
 	switch {
 	case f.json:
-		return report.WriteJSON(w)
+		return report.WriteJSON(s.stdout)
 	case f.markdown:
-		return report.WriteMarkdown(w, options)
+		return report.WriteMarkdown(s.stdout, options)
 	}
-	return report.WriteText(w, options)
+	return report.WriteText(s.stdout, options)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"token-terminator/plan"
+	"token-terminator/reports"
 	"token-terminator/request"
 	"token-terminator/tokens"
 	"token-terminator/turn"
@@ -65,6 +66,8 @@ func (run *sessionRun) bills(i int, cold bool, raw int) {
 		})
 		if k == 0 {
 			run.underLine.add(run.row, recorded, ours)
+			run.figures.AddArmTurn(reports.ArmRaw, raw, recorded.Cost)
+			run.figures.AddArmTurn(reports.ArmOurs, run.sent.total, ours.Cost)
 		}
 	}
 	run.figures.Denominators.Request += raw

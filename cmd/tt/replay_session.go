@@ -44,6 +44,13 @@ type sessionRun struct {
 	last              []byte              // the request sent before
 	artifacts         map[turn.Digest]int // evidence of this session's forms: blocks that name it
 	evidence          []proofOf
+	hidden            map[string]hiddenBlock // by the key of Needed and Debits
+}
+
+// hiddenBlock is the form and tool a hidden block is counted under.
+type hiddenBlock struct {
+	form turn.Form
+	tool string
 }
 
 // arm prices the session under one row.
@@ -66,7 +73,7 @@ func sensitivityReads() []float64 { return []float64{0.05, 0.025} }
 func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 	run := &sessionRun{
 		r: r, session: s, turns: s.Turns(), meter: r.compiler.Meter(s.Model),
-		needed: plan.NewNeeded(), artifacts: map[turn.Digest]int{},
+		needed: plan.NewNeeded(), artifacts: map[turn.Digest]int{}, hidden: map[string]hiddenBlock{},
 	}
 	run.dump = newDumper(r.flags.dump, s.DumpName())
 	run.start()
@@ -262,6 +269,7 @@ func (run *sessionRun) newBlocks(i int, before, after *request.Doc, detail compi
 		}
 		key := strconv.Itoa(b.Message) + d.Block
 		run.needed.Hide(key, oldText(before, b))
+		run.hidden[key] = hiddenBlock{d.Form, d.Tool}
 		for _, a := range run.arms {
 			a.debits.Hide(key, i, sent+run.added, d.TokensBefore)
 		}
@@ -319,6 +327,10 @@ func (run *sessionRun) answer(t datasets.Turn) {
 			for _, key := range run.needed.Use(call.Function.Arguments) {
 				for _, a := range run.arms {
 					a.debits.Need(key)
+				}
+				if h, first := run.hidden[key]; first {
+					run.figures.AddNeeded(h.form, h.tool)
+					delete(run.hidden, key)
 				}
 			}
 		}
