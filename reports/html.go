@@ -100,7 +100,7 @@ type sessionView struct {
 func (r Report) page(o Options) page {
 	p := page{Title: clean(cmp.Or(o.Title, "Token Terminator replay")), Facts: r.facts(o), Labels: r.labels(o)}
 	for i, t := range r.totals() {
-		p.Totals = append(p.Totals, totalOf(t, i, r.standIn()))
+		p.Totals = append(p.Totals, totalOf(t, i, r.standIn() > 0))
 	}
 	p.Sessions = r.sessionTable()
 	p.Spread = r.spreadTable()
@@ -181,8 +181,8 @@ func (r Report) labels(o Options) []label {
 		tokens = label{assumed, "tokens: a panel of four measures stands in for a tokenizer that is not public"}
 	case t.Tokens.Measure == Mixed:
 		tokens = label{assumed, "tokens: some sessions exact, some by a panel; never added up"}
-	case r.standIn():
-		tokens = label{assumed, "tokens: a stand-in tokenizer for at least one session, " + t.Tokenizer}
+	case r.standIn() > 0:
+		tokens = label{assumed, fmt.Sprintf("tokens: exact counts, of a stand-in tokenizer for %s of %s sessions", count(r.standIn()), count(len(r.Sessions)))}
 	}
 	prices := label{measured, "prices: of " + t.Cost.PriceRow.AsOf + ", row " + t.Cost.PriceRow.Name}
 	switch {
@@ -206,13 +206,15 @@ func (r Report) labels(o Options) []label {
 	return out
 }
 
-func (r Report) standIn() bool {
+// standIn is how many sessions were measured by a tokenizer not their model's own.
+func (r Report) standIn() int {
+	n := 0
 	for _, s := range r.Sessions {
 		if strings.Contains(s.Tokenizer, "(assumed)") {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // beside is what stands beside a saving: what it hides, and what of it was needed.

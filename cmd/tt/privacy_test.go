@@ -56,6 +56,14 @@ func TestPrivacy_ReportsHoldNoContent(t *testing.T) {
 		require.NotContains(t, out+errs, "node-7", name)
 		require.NotContains(t, out+errs, "kubectl", name)
 	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	code, _, errs := tt(t, "", "replay", "--html", page, path)
+	require.Equal(t, exitDone, code, errs)
+	data, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, word := range []string{canary, "node-7", "kubectl"} {
+		require.NotContains(t, string(data), word)
+	}
 }
 
 // The vault keeps results and the arguments of their calls, no words of others; the

@@ -159,7 +159,7 @@ func (p pricing) without(sessions []datasets.Session) []string {
 		}
 	}
 	if n := len(models) - 6; n > 0 {
-		models = append(models[:6], fmt.Sprintf("and %s more", plural(n, "model")))
+		models = append(models[:6], fmt.Sprintf("and %d more", n))
 	}
 	return models
 }
