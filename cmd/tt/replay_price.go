@@ -237,41 +237,46 @@ func priceRow(row plan.Row) reports.PriceRow {
 
 // rowCompilers compiles the turns of each session under that session's price row.
 type rowCompilers struct {
-	ofSession map[string]*compile.Compiler
-	otherwise *compile.Compiler
+	ofSession map[string]*compile.Compiler // by the session's id
+	otherwise *compile.Compiler            // under the settings' own row
 }
 
-// compilers makes one compiler for each price row of the sessions. They share the
-// memo: counts do not depend on prices.
-func (r *replay) compilers(sessions []datasets.Session, v *vault.Vault, memo *tokens.Memo) (c rowCompilers, err error) {
+// compilers makes one compiler for each price row of the sessions, under settings
+// that are equal in all else. They share the memo: counts do not depend on prices.
+func (p pricing) compilers(settings compile.Settings, sessions []datasets.Session, key []byte, memo *tokens.Memo) (c rowCompilers, err error) {
+	if c.otherwise, err = compile.New(settings, key, memo); err != nil {
+		return c, err
+	}
 	c.ofSession = map[string]*compile.Compiler{}
-	made := map[plan.Row]*compile.Compiler{}
-	settings := r.settings
+	made := map[plan.Row]*compile.Compiler{settings.Row: c.otherwise}
 	for _, s := range sessions {
-		settings.Row = r.pricing.listed(s.Model).InITE() // decisions are the same in every unit
+		settings.Row = p.listed(s.Model).InITE() // decisions are the same in every unit
 		if made[settings.Row] == nil {
-			if made[settings.Row], err = compile.New(settings, v.MarkerKey(), memo); err != nil {
+			if made[settings.Row], err = compile.New(settings, key, memo); err != nil {
 				return c, err
 			}
 		}
 		c.ofSession[s.ID] = made[settings.Row]
 	}
-	c.otherwise, err = compile.New(r.settings, v.MarkerKey(), memo)
-	return c, err
+	return c, nil
+}
+
+// of gives the compiler of a session.
+func (c rowCompilers) of(session string) *compile.Compiler {
+	if compiler := c.ofSession[session]; compiler != nil {
+		return compiler
+	}
+	return c.otherwise
 }
 
 // Begin compiles the turn of one session.
 func (c rowCompilers) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
-	compiler := c.ofSession[cmd.Binding.Session]
-	if compiler == nil {
-		compiler = c.otherwise
-	}
-	return turnCompiler{compiler}.Begin(snap, cmd)
+	return turnCompiler{c.of(cmd.Binding.Session)}.Begin(snap, cmd)
 }
 
 // openPipeline compiles under the sessions' price rows over an open vault.
 func (r *replay) openPipeline(sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
-	c, err := r.compilers(sessions, v, tokens.NewMemo(memoBytes))
+	c, err := r.pricing.compilers(r.settings, sessions, v.MarkerKey(), tokens.NewMemo(memoBytes))
 	if err == nil {
 		r.compiler = c.otherwise
 		r.pipeline, err = startCompiling(c, v)
