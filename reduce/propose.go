@@ -226,7 +226,7 @@ func (p *proposer) delta(text string, k kind.Kind) (Proposal, bool) {
 func (p *proposer) compress(text string, k kind.Kind) (form.View, turn.Reason) {
 	best, reason := p.view(text, k)
 	clean, ok := layout.Equivalent(text, k, p.count)
-	if !ok || k == kind.JSON || k == kind.NDJSON {
+	if !ok || k == kind.JSON || k == kind.NDJSON || Lines(clean) != Lines(text) { // counts are those of the source
 		return best, reason
 	}
 	view, why := p.view(clean, k)
