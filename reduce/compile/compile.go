@@ -155,6 +155,7 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 		return nil, d.raw.Unmeasured
 	}
 	d.known = snap.Memory.LongestPrefix(d.chain)
+	d.offers = doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	d.remember()
 	d.decide()
 	return d, ""

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"token-terminator/plan"
-	"token-terminator/reduce"
 	"token-terminator/request"
 	"token-terminator/tokens"
 	"token-terminator/turn"
@@ -10,13 +9,14 @@ import (
 
 // Draft is a turn between its two halves.
 type Draft struct {
-	c     *Compiler
-	snap  Snapshot
-	doc   *request.Doc
-	chain []turn.Digest
-	meter *tokens.Meter
-	raw   tokens.Measure
-	calls int // calls answered before this one
+	c      *Compiler
+	snap   Snapshot
+	doc    *request.Doc
+	chain  []turn.Digest
+	meter  *tokens.Meter
+	raw    tokens.Measure
+	calls  int  // calls answered before this one
+	offers bool // the recovery tool is declared and not forbidden
 
 	known     int             // messages the memory knows
 	blocks    []Block         // every decision in force, remembered ones first
@@ -26,8 +26,9 @@ type Draft struct {
 	shrunk    int             // tokens the decisions of this turn take away so far
 }
 
-// remember takes the decisions of messages that were sent before. A decision that
-// does not fit the message any more is dropped: the request is not the one we know.
+// remember takes the decisions of messages that were sent before. Where recovery is
+// not offered any more, those that hide text rest, with what leans on them: a model
+// must never see an id it cannot follow, even if the provider's cache is lost by it.
 func (d *Draft) remember() {
 	for i := range d.known {
 		node, ok := d.snap.Memory.Lookup(d.chain[i])
@@ -36,7 +37,25 @@ func (d *Draft) remember() {
 		}
 		for _, decision := range node.Decisions {
 			d.blocks = append(d.blocks, Block{Message: i, Decision: decision})
-			d.shrunk += decision.TokensBefore - decision.TokensAfter
+		}
+	}
+	if !d.offers {
+		all := d.blocks
+		d.blocks = d.withoutDependents(all, func(b Block) bool { return b.Decision.Form.Hides() })
+		d.rest(all)
+	}
+	for _, b := range d.blocks {
+		d.shrunk += b.Decision.TokensBefore - b.Decision.TokensAfter
+	}
+}
+
+// rest notes the strings whose decisions are not in force in this request only: they
+// are no base for anything new, since they will be shown differently again.
+func (d *Draft) rest(all []Block) {
+	d.resting = map[turn.Base]bool{}
+	for _, b := range all {
+		if _, ok := d.decided(b.Message, b.Decision.Block); !ok {
+			d.resting[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
 		}
 	}
 }
@@ -46,14 +65,13 @@ func (d *Draft) decide() {
 	if d.c.settings.Plan.TooSmall(d.raw.Tokens) {
 		return
 	}
-	offers := d.doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	for i := d.known; i < len(d.doc.Messages); i++ {
 		m := d.doc.Messages[i]
 		if m.Role != "tool" {
 			continue
 		}
 		for _, text := range m.Texts {
-			if size, reason := d.birth(i, text, offers); reason != "" {
+			if size, reason := d.birth(i, text, d.offers); reason != "" {
 				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
 			}
 		}

@@ -127,7 +127,7 @@ func (d *Draft) proven(proofs map[turn.Digest]turn.Proof) []Block {
 }
 
 // withoutDependents drops the blocks drop names and, since their texts change
-// again, every new block that leans on a dropped one.
+// again, every block that leans on a dropped one.
 func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block {
 	gone := map[turn.Base]bool{}
 	var kept []Block
@@ -137,7 +137,7 @@ func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block
 			leans = leans || gone[base]
 		}
 		// A repeat of a hidden text names a message, not a base: drop it with the rest.
-		if drop(b) || (b.New && leans) || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
+		if drop(b) || leans || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
 			gone[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
 			continue
 		}

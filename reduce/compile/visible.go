@@ -83,6 +83,9 @@ func (d *Draft) show(ix *delta.Index, j int) {
 	call := d.call(j)
 	path, read := call.ReadPath()
 	for _, text := range m.Texts {
+		if d.resting[turn.Base{Message: j, Block: text.Block}] {
+			continue
+		}
 		value, ok := d.decided(j, text.Block)
 		if !ok {
 			var err error
