@@ -18,12 +18,13 @@ type Draft struct {
 	calls  int  // calls answered before this one
 	offers bool // the recovery tool is declared and not forbidden
 
-	known     int             // messages the memory knows
-	blocks    []Block         // every decision in force, remembered ones first
-	kept      []Kept          // new strings left alone
-	artifacts []turn.Artifact // evidence of the new decisions
-	view      *view           // the texts the model sees, built when first needed
-	shrunk    int             // tokens the decisions of this turn take away so far
+	known     int                // messages the memory knows
+	blocks    []Block            // every decision in force, remembered ones first
+	kept      []Kept             // new strings left alone
+	resting   map[turn.Base]bool // strings whose decisions rest in this request
+	artifacts []turn.Artifact    // evidence of the new decisions
+	view      *view              // the texts the model sees, built when first needed
+	shrunk    int                // tokens the decisions of this turn take away so far
 }
 
 // remember takes the decisions of messages that were sent before. Where recovery is
