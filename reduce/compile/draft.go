@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"token-terminator/plan"
 	"token-terminator/request"
 	"token-terminator/tokens"
@@ -18,6 +20,7 @@ type Draft struct {
 	calls  int  // calls answered before this one
 	offers bool // the recovery tool is declared and not forbidden
 
+	passes    turn.Reason        // why the original goes out whatever is proposed, "" it need not
 	known     int                // messages the memory knows
 	blocks    []Block            // every decision in force, remembered ones first
 	kept      []Kept             // new strings left alone
@@ -37,7 +40,7 @@ func (d *Draft) remember() {
 			return
 		}
 		for _, decision := range node.Decisions {
-			d.blocks = append(d.blocks, Block{Message: i, Decision: decision})
+			d.blocks = append(d.blocks, Block{Message: i, Decision: d.placed(i, decision)})
 		}
 	}
 	if !d.offers {
@@ -48,6 +51,30 @@ func (d *Draft) remember() {
 	for _, b := range d.blocks {
 		d.shrunk += b.Decision.TokensBefore - b.Decision.TokensAfter
 	}
+}
+
+// placed is a remembered decision with its pointers as this request spells them.
+func (d *Draft) placed(i int, decision turn.Decision) turn.Decision {
+	decision.Block = d.place(i, decision.Block)
+	decision.Bases = slices.Clone(decision.Bases)
+	for n, base := range decision.Bases {
+		decision.Bases[n].Block = d.place(base.Message, base.Block)
+	}
+	return decision
+}
+
+// place is where the string that was block of message i stands in this request: a
+// message is the same with its content as a string and as a single text part, and
+// hosts change one into the other when they move their cache marks.
+func (d *Draft) place(i int, block string) string {
+	if i < 0 || i >= len(d.doc.Messages) {
+		return block
+	}
+	texts := d.doc.Messages[i].Texts
+	if len(texts) == 1 && (block == "/content" || block == "/content/0/text") {
+		return texts[0].Block
+	}
+	return block
 }
 
 // rest notes the strings whose decisions are not in force in this request only: they

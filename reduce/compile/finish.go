@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"maps"
 	"slices"
 
 	"token-terminator/reduce"
@@ -13,6 +12,9 @@ import (
 // Finish renders the turn with the vault's proofs: the best rung of the ladder that
 // passes the gate, or the original.
 func (d *Draft) Finish(pinned turn.Pinned) Outcome {
+	if d.passes != "" {
+		return d.settle(nil, d.passes)
+	}
 	if pinned.Reason != "" && len(pinned.Proofs) == 0 && len(d.artifacts) > 0 {
 		// Nothing became durable: the remembered forms may still go out.
 		return d.settle([][]Block{d.remembered()}, pinned.Reason)
@@ -74,7 +76,7 @@ func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 		return Outcome{}, turn.InternalError
 	}
 	final := d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
-	if reason := d.gate(final); reason != "" {
+	if reason := d.gate(final, d.fresh(blocks)); reason != "" {
 		return Outcome{}, reason
 	}
 	return Outcome{
@@ -83,11 +85,13 @@ func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 	}, ""
 }
 
-func (d *Draft) gate(final tokens.Measure) turn.Reason {
+// gate says why a rung may not go out. Whether it pays is asked of new forms only: one
+// that was sent stays, or the cached prefix would change with the number of calls.
+func (d *Draft) gate(final tokens.Measure, fresh bool) turn.Reason {
 	if reason, ok := reduce.Gate(d.meter, d.raw, final); !ok {
 		return reason
 	}
-	if !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
+	if fresh && !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
 		return turn.MinPrefix
 	}
 	return ""
@@ -176,5 +180,5 @@ func (o Outcome) Reasons() map[turn.Reason]int {
 	for _, k := range o.Kept {
 		counts[k.Reason]++
 	}
-	return maps.Clone(counts)
+	return counts
 }

@@ -62,8 +62,9 @@ func (d *Draft) viewKeys() []viewKey {
 	b := 0
 	for i := range d.known {
 		for ; b < len(d.blocks) && d.blocks[b].Message == i; b++ {
-			text := d.blocks[b].Decision.Text
-			decisions = turn.Chain(decisions, turn.Sum(text))
+			decision := d.blocks[b].Decision
+			decisions = turn.Chain(decisions, turn.Sum(strconv.Itoa(i)+decision.Block))
+			decisions = turn.Chain(decisions, turn.Sum(decision.Text))
 		}
 		keys[i] = viewKey{session: d.snap.Binding.Session, chain: d.chain[i], decisions: decisions}
 	}
