@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,22 @@ func TestForgedAndForeignMarkersAreData(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, c.want, HoldsMarker(c.text, markerKey(), "s", resolve))
 		})
+	}
+}
+
+// A text may repeat any part of a marker on one line: the search stays linear.
+func TestLookingForMarkersIsLinear(t *testing.T) {
+	t.Parallel()
+	none := func(string) (turn.ArtifactID, bool) { return "", false }
+	for name, part := range map[string]string{
+		"beginnings":      markerStart,
+		"ids":             markerID,
+		"ids with digits": markerStart + markerID + "a_00112233" + markerTag,
+	} {
+		text := strings.Repeat(part, 4<<20/len(part)) + markerID
+		began := time.Now()
+		require.False(t, HoldsMarker(text, markerKey(), "s", none))
+		require.Less(t, time.Since(began), 5*time.Second, name)
 	}
 }
 
