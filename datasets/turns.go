@@ -1,6 +1,10 @@
 package datasets
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"token-terminator/internal/strictjson"
+)
 
 // Turn is one request of a session with the answer it got: the request before an
 // assistant message that does not directly follow another one. An assistant message
@@ -59,7 +63,7 @@ func (s Session) Turns() []Turn {
 
 func appendOpening(head []byte, model string, tools json.RawMessage) []byte {
 	head = append(head, `{"model":`...)
-	head = appendString(head, model)
+	head = strictjson.AppendQuoted(head, model)
 	if len(tools) > 0 {
 		head = append(head, `,"tools":`...)
 		head = append(head, tools...)

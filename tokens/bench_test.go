@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tiktoken-go/tokenizer"
+
+	"token-terminator/internal/strictjson"
 )
 
 var benchKinds = []string{"prose", "code", "logs", "json", "cjk", "base64"}
@@ -77,7 +79,7 @@ func benchRequest(t testing.TB) (head []byte, messages [][]byte, tail []byte) {
 	for i := range benchMessages {
 		text := all[r.IntN(len(all))]
 		at, size := r.IntN(len(text)-8000), 200+r.IntN(3600)
-		m := appendJSONString([]byte(`content":`), string(bytes.ToValidUTF8([]byte(text[at:at+size]), nil)))
+		m := strictjson.AppendQuoted([]byte(`content":`), string(bytes.ToValidUTF8([]byte(text[at:at+size]), nil)))
 		m = fmt.Appendf(m, `,"role":"tool","tool_call_id":"call_%d"}`, i)
 		if i < benchMessages-1 {
 			m = append(m, `,{"`...)
@@ -86,7 +88,7 @@ func benchRequest(t testing.TB) (head []byte, messages [][]byte, tail []byte) {
 		}
 		messages = append(messages, m)
 	}
-	return head, messages, append(appendJSONString([]byte(`model":"gpt-4o","tools":`), benchText(t, "json")), '}')
+	return head, messages, append(strictjson.AppendQuoted([]byte(`model":"gpt-4o","tools":`), benchText(t, "json")), '}')
 }
 
 // changed returns the i-th variant of a request that differs in one message of 400.
