@@ -191,7 +191,7 @@ func (p *proposer) layout(text string, k kind.Kind) Proposal {
 	if p.Preset == Lossless {
 		return best
 	}
-	if out, ok := layout.Equivalent(text, k, p.count); ok {
+	if out, ok := p.equivalent(text, k); ok {
 		if n := p.count(out); n < size {
 			best.Text, best.Reason, size = out, turn.LayoutEquivalent, n
 		}
@@ -225,7 +225,7 @@ func (p *proposer) delta(text string, k kind.Kind) (Proposal, bool) {
 // terminal control bytes.
 func (p *proposer) compress(text string, k kind.Kind) (form.View, turn.Reason) {
 	best, reason := p.view(text, k)
-	clean, ok := layout.Equivalent(text, k, p.count)
+	clean, ok := p.equivalent(text, k)
 	if !ok || k == kind.JSON || k == kind.NDJSON || Lines(clean) != Lines(text) { // counts are those of the source
 		return best, reason
 	}
