@@ -2,7 +2,10 @@ package compile_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,4 +76,37 @@ func requireBases(t *testing.T, body []byte, bases []turn.Base) {
 		_, _, err := doc.At(fmt.Sprintf("/messages/%d%s", base.Message, base.Block))
 		require.NoError(t, err)
 	}
+}
+
+// A note names one text, also where a result has several.
+func TestTurn_ANoteNamesThePartItMeans(t *testing.T) {
+	t.Parallel()
+	part := func(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+	read := map[string]any{"file_path": "/a.go"}
+	first, second := words(40, 1), words(40, 2)
+	list, err := json.Marshal([]any{part(first), part(second)})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		result any
+		want   string
+	}{
+		"content parts": {[]any{part(first), part(second)}, "result 1 (Read a.go) part 2]"},
+		"text blocks":   {string(list), "result 1 (Read a.go) 1/text]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := newChain(t, nil).turn(newChat().call("Read", read, c.result).call("Read", read, second).body())
+			require.Contains(t, toolText(t, out.Body, 5), c.want)
+		})
+	}
+}
+
+// words is text of n lines that no form but a reference makes smaller.
+func words(n, seed int) string {
+	rng := rand.New(rand.NewPCG(uint64(seed), 1))
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "the %x of %x was %x\n", rng.Uint64(), rng.Uint64(), rng.Uint32())
+	}
+	return b.String()
 }
