@@ -141,7 +141,7 @@ func (d *Draft) call(i int) kind.Call {
 	if err != nil {
 		args = ""
 	}
-	return kind.Call{Tool: call.Name, Args: args}
+	return kind.Call{Tool: d.tool(i), Args: args}
 }
 
 func (d *Draft) count(text string) int { return d.meter.JSONString(text).Tokens }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strings"
 
 	"token-terminator/plan"
 	"token-terminator/request"
@@ -131,10 +132,11 @@ func (d *Draft) nodes(blocks []Block) []turn.Node {
 	return fresh
 }
 
-// tool is the name of the tool whose result message i is, "" unknown.
+// tool is the name of the tool whose result message i is, "" unknown. A model may give
+// a name that is no Unicode; it is stored and reported with its broken parts as "?".
 func (d *Draft) tool(i int) string {
 	if msg, call, ok := d.doc.CallOf(i); ok {
-		return d.doc.Messages[msg].Calls[call].Name
+		return strings.ToValidUTF8(d.doc.Messages[msg].Calls[call].Name, "?")
 	}
 	return ""
 }
