@@ -17,9 +17,6 @@ import (
 // byte.
 const Renderer = "a1"
 
-// MaxRequest is the largest request that is looked at, in bytes.
-const MaxRequest = 64 << 20
-
 // Settings of one session.
 type Settings struct {
 	Off      bool   // nothing is changed and nothing is remembered
@@ -136,9 +133,6 @@ func (c *Compiler) Meter(model string) *tokens.Meter {
 func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if c.settings.Off {
 		return nil, turn.TurnedOff
-	}
-	if len(body) > MaxRequest {
-		return nil, turn.TooLarge
 	}
 	doc, err := request.Parse(body)
 	if err != nil {
