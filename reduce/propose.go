@@ -276,13 +276,19 @@ func compressedReason(k kind.Kind) turn.Reason {
 	return turn.CompressedPlain
 }
 
+// fewLines is up to how many lines a text is counted in characters instead.
+const fewLines = 3
+
 // Repeat is the form of a block whose text equals that of an earlier block which
-// is itself shown in part: where it stands, and the id.
-func Repeat(label string, k kind.Kind, total int) Proposal {
-	head := "[same text as " + label + ", which shows it in part]\n"
+// is itself not shown as it was: where it stands, and the id.
+func Repeat(label string, k kind.Kind, text string) Proposal {
+	total, unit := Lines(text), "lines"
+	if total <= fewLines {
+		total, unit = utf8.RuneCountInString(text), "characters"
+	}
 	return Proposal{
 		Form: turn.Compressed, Reason: turn.RepeatOfHidden, Kind: k,
-		View: form.View{Head: head, Shown: 0, Total: total, Unit: "lines"},
+		View: form.View{Head: "[same text as " + label + ", as it is shown there]\n", Total: total, Unit: unit},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"token-terminator/vault"
 )
@@ -29,7 +30,8 @@ func recoverVerb() verb {
 	v := verb{
 		name: "recover", summary: "write the exact original behind an id to stdout",
 		usage: "ID [flags]",
-		help: `ID is what a marker shows, or any unique prefix of 8 or more hex digits.
+		help: `ID is what a marker shows, or any unique prefix of 8 or more hex digits; the whole
+marker in quotes will do as well.
 
 Examples:
   tt recover a_1234abcd > original.log
@@ -47,9 +49,18 @@ Examples:
 		if len(rest) != 1 {
 			return usagef("recover takes one id, got %d arguments", len(rest)).try("tt recover a_1234abcd")
 		}
-		return f.run(s, "get", rest)
+		return f.run(s, "get", []string{idIn(rest[0])})
 	}
 	return v
+}
+
+// idIn takes the id out of a whole marker, so that one can be pasted as it is.
+func idIn(text string) string {
+	if _, after, found := strings.Cut(text, "artifact_id="); found {
+		id, _, _ := strings.Cut(after, " ")
+		return strings.TrimRight(id, "]")
+	}
+	return text
 }
 
 // writeOriginal writes an artifact's exact bytes, or one page of it as JSON.

@@ -201,3 +201,28 @@ func TestReplay_NeverTouchesTheHome(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
+
+func TestReplay_SaysWhatItLeftOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	open := write("open.jsonl", `{"id":"open","model":"gpt-4o","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"yes?"},{"role":"user","content":"go"}]}`+"\n")
+	foreign := write("anthropic.jsonl", `{"id":"foreign","model":"claude-sonnet-5-5","max_tokens":99,"system":"You help.","messages":[{"role":"user","content":"list"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.go b.go"}]},{"role":"assistant","content":"two"}]}`+"\n")
+	code, out, errs := tt(t, "", "replay", open)
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, out, "1 messages at the end of 1 sessions have no recorded answer")
+	code, out, errs = tt(t, "", "replay", "--json", foreign)
+	require.Contains(t, []int{exitDone, exitUsage}, code, errs)
+	if code == exitDone {
+		require.NotContains(t, out, `"not_json"`)
+	} else {
+		require.Contains(t, errs, "anthropic.jsonl")
+	}
+	code, _, errs = tt(t, "", "replay", "--min-messages", "9", open)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "no session has 9 messages")
+}
