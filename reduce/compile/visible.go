@@ -235,7 +235,7 @@ func (d *Draft) repeated(block reduce.Block) (reduce.Proposal, bool) {
 	for _, b := range d.blocks {
 		dec := b.Decision
 		if dec.Before == digest && (dec.Form == turn.Compressed || dec.Form == turn.Layout) {
-			return reduce.Repeat(d.label(b.Message, dec.Block), kind.Kind(dec.Kind), reduce.Lines(block.Text)), true
+			return reduce.Repeat(d.label(b.Message, dec.Block), kind.Kind(dec.Kind), block.Text), true
 		}
 	}
 	return reduce.Proposal{}, false
