@@ -101,6 +101,22 @@ func TestTurn_ANoteNamesThePartItMeans(t *testing.T) {
 	}
 }
 
+// A base inside a call is named where it stands, also in a custom tool's call.
+func TestTurn_ABaseInACustomCallIsNamedWhereItStands(t *testing.T) {
+	t.Parallel()
+	file := words(60, 3)
+	input, err := json.Marshal(map[string]string{"path": "/a.go", "content": file})
+	require.NoError(t, err)
+	talk := newChat().raw(map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
+		"id": "c1", "type": "custom", "custom": map[string]any{"name": "save", "input": string(input)},
+	}}}).raw(map[string]any{"role": "tool", "tool_call_id": "c1", "content": "saved"}).
+		call("Read", map[string]any{"file_path": "/a.go"}, file)
+	out := newChain(t, nil).turn(talk.body())
+	require.Len(t, out.Blocks, 1)
+	require.Equal(t, "/tool_calls/0/custom/input", out.Blocks[0].Decision.Bases[0].Block)
+	requireBases(t, out.Body, out.Blocks[0].Decision.Bases)
+}
+
 // words is text of n lines that no form but a reference makes smaller.
 func words(n, seed int) string {
 	rng := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -129,7 +129,7 @@ func (d *Draft) showCalls(ix *delta.Index, j int) {
 		path, _ := call.WritePath()
 		for _, named := range delta.Arguments(args) {
 			ix.Add(delta.Base{
-				Message: j, Block: "/tool_calls/" + strconv.Itoa(k) + "/function/arguments",
+				Message: j, Block: c.Args.Block,
 				Label: "call " + strconv.Itoa(d.callNumber(j, k)) + " (" + hint(call) + ") " + named.Key, Path: path, Text: named.Value,
 			})
 		}
