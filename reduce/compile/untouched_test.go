@@ -196,6 +196,7 @@ func TestDecidedMessagesAreAFixedPoint(t *testing.T) {
 	c := newChain(t, nil)
 	body := newChat().call("bash", cmd("tail a"), serviceLog(400, oddLine)).call("bash", cmd("b"), pick(2)).call("bash", cmd("c"), sourceFile(90)).body()
 	first := c.turn(body)
+	require.NotNil(t, first.Body)
 	for range 3 {
 		again := c.turn(body)
 		require.Equal(t, string(first.Body), string(again.Body))
