@@ -162,8 +162,7 @@ func (p *proposer) text() {
 		reason = ""
 	}
 	compressed := p.hide && reason == ""
-	// A layout takes a fifth away at best: where a view takes half, it is not tried.
-	if !compressed || 2*p.count(view.Head+view.Tail) > p.size {
+	if !compressed || p.layoutMayWin(view) {
 		if l := p.layout(p.block.Text, k); l.Text != "" {
 			p.out = append(p.out, l)
 		}
@@ -176,6 +175,29 @@ func (p *proposer) text() {
 		return
 	}
 	p.why = reason
+}
+
+// Where a view takes more than half away, a layout wins only by repeats: it is tried
+// when the text is short, or when it has eight times as many lines as different ones.
+const (
+	shortText  = 64 << 10 // bytes
+	repeatsMin = 8
+)
+
+func (p *proposer) layoutMayWin(view form.View) bool {
+	text := p.block.Text
+	if len(text) <= shortText || 2*p.count(view.Head+view.Tail) > p.size {
+		return true
+	}
+	lines := Lines(text)
+	different := map[string]bool{}
+	for line := range strings.Lines(text) {
+		different[line] = true
+		if len(different)*repeatsMin > lines {
+			return false
+		}
+	}
+	return true
 }
 
 // layout picks the smaller of the lossless and the equivalent layout; Text is ""

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,22 @@ func TestPropose_RefusesWhatIsNotItsBusiness(t *testing.T) {
 			proposals, why := settings(reduce.Default).Propose(test.block, nil)
 			require.Empty(t, proposals)
 			require.Equal(t, test.want, why)
+		})
+	}
+}
+
+func TestPropose_ALosslessLayoutIsOfferedBesideAView(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		"one line many times":   strings.Repeat("WARN cache miss for key user:42\n", 10_000),
+		"three lines in turn":   strings.Repeat("start\nwork on the queue\nstop\n", 4000),
+		"a short repeated text": strings.Repeat("10:00:00 INFO heartbeat ok\n", 200),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proposals, _ := settings(reduce.Default).Propose(reduce.Block{Text: text, Call: bash("tail log")}, nil)
+			require.True(t, slices.ContainsFunc(proposals, func(p reduce.Proposal) bool { return p.Reason == turn.LayoutLossless }))
 		})
 	}
 }

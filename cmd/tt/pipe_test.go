@@ -50,7 +50,7 @@ func TestPipe_TheOriginalComesBackByteForByte(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "v")
 			got := reduceJSON(t, text, "--vault", dir, "--command", "kubectl logs api")
 			require.Equal(t, turn.Compressed, got.Form, got.Reason)
-			require.Less(t, got.TokensOut, got.TokensIn)
+			require.Less(t, *got.TokensOut, *got.TokensIn)
 			require.Contains(t, got.Text, "ERROR the disk of")
 			code, back, errs := tt(t, "", "recover", *got.ArtifactID, "--vault", dir)
 			require.Equal(t, exitDone, code, errs)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"token-terminator/turn"
 	"token-terminator/vault"
 )
 
@@ -89,12 +90,24 @@ func writeOriginal(ctx context.Context, s *stage, v *vault.Vault, session, id st
 // lookup adds to a failed look-up what a person can do.
 func lookup(err error, id string) error {
 	f := storage(err)
-	switch {
-	case f.hint != "":
-	case errors.Is(err, vault.ErrUnknown):
-		f.hint = "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"
-	case errors.Is(err, vault.ErrAmbiguous):
-		f.hint = "give more digits of the id"
+	if f.hint != "" {
+		return f
+	}
+	for _, known := range []struct {
+		err  error
+		hint string
+	}{
+		{vault.ErrUnknown, "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"},
+		{vault.ErrAmbiguous, "give more digits of the id"},
+		{turn.ErrBadArtifactID, "an id is a_ and 8 to 64 digits 0-9 and a-f, as a marker shows it"},
+		{vault.ErrNotYours, "leave --session out, or name the chain that owns it"},
+		{vault.ErrRange, "offsets and limits count code points; a page is at most 20,000"},
+		{vault.ErrDamaged, "tt vault verify lists what is damaged; a copy of the vault, or running the session again, brings it back"},
+		{vault.ErrLost, "a copy of the vault, or running the session again, brings it back"},
+	} {
+		if errors.Is(err, known.err) {
+			f.hint = known.hint
+		}
 	}
 	return f
 }

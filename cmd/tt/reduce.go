@@ -30,8 +30,8 @@ type reduced struct {
 	Kind       string      `json:"kind"`
 	Form       turn.Form   `json:"form"`
 	Reason     turn.Reason `json:"reason"`
-	TokensIn   int         `json:"tokens_in"`
-	TokensOut  int         `json:"tokens_out"`
+	TokensIn   *int        `json:"tokens_in"` // null: not measured
+	TokensOut  *int        `json:"tokens_out"`
 	Measure    string      `json:"measure"`
 	ArtifactID *string     `json:"artifact_id"`
 	Text       string      `json:"text"`
@@ -177,7 +177,10 @@ func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) e
 	single := compiler.Single(f.session, f.model, f.block(text))
 	out := reduced{
 		Kind: single.Kind, Form: single.Decision.Form, Reason: single.Decision.Reason,
-		TokensIn: single.In.Tokens, TokensOut: single.Out.Tokens, Measure: single.Label, Text: single.Decision.Text,
+		Measure: single.Label, Text: single.Decision.Text,
+	}
+	if single.In.Unmeasured == "" {
+		out.TokensIn, out.TokensOut = &single.In.Tokens, &single.Out.Tokens
 	}
 	if out.Form == turn.Original {
 		if r := out.Reason; r == turn.TooLarge || r == turn.BadUnicode || r == turn.NoMeasure {

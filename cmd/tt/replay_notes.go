@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"token-terminator/reduce"
 	"token-terminator/request"
@@ -10,14 +11,16 @@ import (
 )
 
 // declare adds the recovery tool to a turn's request, as a host does for our arm. A
-// dialect that is not edited yet goes through as it was recorded.
+// request that has a tool of that name keeps its own, and a dialect that is not edited
+// yet goes through as it was recorded.
 func (run *sessionRun) declare(i int, raw []byte) []byte {
 	if i == 0 {
-		_, err := request.Parse(raw)
+		doc, err := request.Parse(raw)
 		reason := request.ReasonOf(err)
 		run.foreign = err != nil && (reason == turn.DialectPassed || reason == turn.StatefulRequest)
+		run.declared = err == nil && slices.ContainsFunc(doc.Tools, func(t request.Tool) bool { return t.Name == reduce.RecoveryName })
 	}
-	if run.foreign {
+	if run.foreign || run.declared {
 		return raw
 	}
 	in, err := request.WithTool(raw, []byte(reduce.RecoveryTool))
@@ -66,4 +69,18 @@ func (r *replay) remarks(runs []*sessionRun) []string {
 		notes = append(notes, fmt.Sprintf("%d sessions are written in a dialect this release passes unchanged (Responses or Anthropic)", foreign))
 	}
 	return append(notes, "our requests declare the recovery tool (about 110 tokens); enlarged turns are counted against the request with it, tokens and bill against the request without it")
+}
+
+// outputTokens measures recorded answers in their canonical form, as everything else
+// of the bill is measured.
+func (run *sessionRun) outputTokens(answers []json.RawMessage) int {
+	n := 0
+	for _, answer := range answers {
+		text := []byte(answer)
+		if canonical, err := request.Canonical(text); err == nil {
+			text = canonical
+		}
+		n += run.meter.JSON(text).Tokens
+	}
+	return n
 }

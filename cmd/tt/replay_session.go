@@ -35,6 +35,7 @@ type sessionRun struct {
 	counted []int // input tokens of each turn as recorded
 
 	foreign           bool // a dialect that passes
+	declared          bool // the recorded request has a tool of our name
 	fixedRaw, fixedIn int  // tokens of everything but the messages, without and with the declaration
 	added             int  // prefix tokens of the bill
 	raw, sent         partList

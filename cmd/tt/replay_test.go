@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"token-terminator/datasets"
+	"token-terminator/reduce"
 )
 
 // tt runs one command line in this process.
@@ -225,4 +226,45 @@ func TestReplay_SaysWhatItLeftOut(t *testing.T) {
 	code, _, errs = tt(t, "", "replay", "--min-messages", "9", open)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "no session has 9 messages")
+}
+
+func TestReplay_WhatElseOfARequestWasRecordedIsSent(t *testing.T) {
+	t.Parallel()
+	session := func(choice, tools string) string {
+		var m []map[string]any
+		m = append(m, map[string]any{"role": "system", "content": strings.Repeat("You are careful. ", 800)}, map[string]any{"role": "user", "content": "look"})
+		m = append(m, map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
+			"id": "c1", "type": "function", "function": map[string]any{"name": "bash", "arguments": `{"command":"tail log"}`}}}},
+			map[string]any{"role": "tool", "tool_call_id": "c1", "content": plainLog(500)}, map[string]any{"role": "assistant", "content": "fine"})
+		messages, err := json.Marshal(m)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(`{"id":"s","model":"gpt-4o","seed":12345678901234567890,"tool_choice":`+choice+`,"tools":`+tools+`,"messages":`+string(messages)+"}\n"), 0o600))
+		return path
+	}
+	cases := map[string]struct {
+		choice, tools string
+		hidden        bool
+		declared      int
+	}{
+		"auto":                     {`"auto"`, `[]`, true, 1},
+		"no tool may be called":    {`"none"`, `[]`, false, 1},
+		"another tool is forced":   {`{"type":"function","function":{"name":"bash"}}`, `[]`, false, 1},
+		"the tool is there":        {`"auto"`, `[` + reduce.RecoveryTool + `]`, true, 1},
+		"another tool of our name": {`"auto"`, `[{"type":"function","function":{"name":"token_terminator","parameters":{"type":"object"}}}]`, false, 1},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "dump")
+			code, _, errs := tt(t, "", "replay", "--json", "--dump", dir, session(test.choice, test.tools))
+			require.Equal(t, exitDone, code, errs)
+			in, out, forms := readTurn(t, filepath.Join(dir, "s", "0002"))
+			require.Contains(t, string(in), `"seed":12345678901234567890`)
+			require.Contains(t, string(in), `"tool_choice":`+test.choice)
+			require.Equal(t, test.declared, strings.Count(string(out), `"name":"token_terminator"`))
+			hidden := slices.ContainsFunc(forms, func(f auditForm) bool { return f.Form == "compressed" })
+			require.Equal(t, test.hidden, hidden)
+		})
+	}
 }

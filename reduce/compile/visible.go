@@ -76,6 +76,9 @@ func (d *Draft) viewKeys() []viewKey {
 // show adds what the model sees of message j to the index.
 func (d *Draft) show(ix *delta.Index, j int) {
 	m := d.doc.Messages[j]
+	if m.Locked != "" {
+		return // of two equal keys nobody knows which one the receiver takes
+	}
 	if m.Role == "assistant" {
 		d.showCalls(ix, j)
 		return
