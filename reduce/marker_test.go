@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -104,7 +103,8 @@ func TestForgedAndForeignMarkersAreData(t *testing.T) {
 	}
 }
 
-// A text may repeat any part of a marker on one line: the search stays linear.
+// A text may repeat any part of a marker on one line: a search that is not linear would
+// not come to an end in a test's time.
 func TestLookingForMarkersIsLinear(t *testing.T) {
 	t.Parallel()
 	none := func(string) (turn.ArtifactID, bool) { return "", false }
@@ -114,9 +114,7 @@ func TestLookingForMarkersIsLinear(t *testing.T) {
 		"ids with digits": markerStart + markerID + "a_00112233" + markerTag,
 	} {
 		text := strings.Repeat(part, 4<<20/len(part)) + markerID
-		began := time.Now()
-		require.False(t, HoldsMarker(text, markerKey(), "s", none))
-		require.Less(t, time.Since(began), 5*time.Second, name)
+		require.False(t, HoldsMarker(text, markerKey(), "s", none), name)
 	}
 }
 

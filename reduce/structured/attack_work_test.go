@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,7 +12,8 @@ import (
 )
 
 // TestNamesOfOursCostNoExtraWork holds that an object full of keys like those of our
-// notes, and repeats below a huge key, are read in linear time.
+// notes, and repeats below a huge key, are read in linear time: otherwise this would not
+// come to an end in a test's time.
 func TestNamesOfOursCostNoExtraWork(t *testing.T) {
 	t.Parallel()
 	var keys, twins strings.Builder
@@ -27,9 +27,7 @@ func TestNamesOfOursCostNoExtraWork(t *testing.T) {
 		"omitted": `{"x":{"[omitted]":1` + keys.String() + `},"[omitted]":0}`,
 		"pointer": `{"` + strings.Repeat("K", 2_000_000) + `":[0` + twins.String() + `]}`,
 	} {
-		start := time.Now()
 		v, reason := Compress(text, kind.JSON, form.Settings{})
-		require.Less(t, time.Since(start), 20*time.Second, name)
 		if name == "omitted" {
 			require.Empty(t, reason)
 			require.Contains(t, v.Head+v.Tail, `"[omitted] 150002":"`)
