@@ -3,6 +3,8 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
+
+	"token-terminator/internal/strictjson"
 )
 
 // block is one content block of a message.
@@ -105,7 +107,7 @@ func (t *transcript) text(b block) []json.RawMessage {
 		t.count("images replaced by a note")
 		return []json.RawMessage{imageNote(b.Source.MediaType, len(b.Source.Data))}
 	case b.Type == "tool_reference":
-		return []json.RawMessage{appendString(nil, "[tool "+b.ToolName+" is available]")}
+		return []json.RawMessage{strictjson.AppendQuoted(nil, "[tool "+b.ToolName+" is available]")}
 	}
 	t.count("blocks of type " + printable(b.Type) + " left out")
 	return nil
@@ -206,7 +208,7 @@ func (t *transcript) attachmentTexts(e *entry) []json.RawMessage {
 	}
 	for _, item := range list {
 		if !isString(item) {
-			item = appendString(nil, string(compact(item)))
+			item = strictjson.AppendQuoted(nil, string(compact(item)))
 		}
 		out = append(out, item)
 	}

@@ -3,6 +3,8 @@ package datasets
 import (
 	"encoding/json"
 	"strconv"
+
+	"token-terminator/internal/strictjson"
 )
 
 // result is one tool result of a transcript, as text literals.
@@ -116,7 +118,7 @@ func (b *builder) answer(key string, next *entry) {
 		} else {
 			b.t.count("calls without a recorded result answered by an error")
 		}
-		m := appendString([]byte(`{"role":"tool","tool_call_id":`), c.id)
+		m := strictjson.AppendQuoted([]byte(`{"role":"tool","tool_call_id":`), c.id)
 		b.append(appendContent(append(m, `,"content":`...), texts))
 	}
 }
@@ -190,9 +192,9 @@ func (a answerParts) message() []byte {
 		if i > 0 {
 			m = append(m, ',')
 		}
-		m = appendString(append(m, `{"id":`...), c.id)
-		m = appendString(append(m, `,"type":"function","function":{"name":`...), c.name)
-		m = appendString(append(m, `,"arguments":`...), string(c.args))
+		m = strictjson.AppendQuoted(append(m, `{"id":`...), c.id)
+		m = strictjson.AppendQuoted(append(m, `,"type":"function","function":{"name":`...), c.name)
+		m = strictjson.AppendQuoted(append(m, `,"arguments":`...), string(c.args))
 		m = append(m, `}}`...)
 	}
 	return append(m, ']')
@@ -203,5 +205,5 @@ func imageNote(mediaType string, bytes int) json.RawMessage {
 	if mediaType == "" {
 		mediaType = "unknown type"
 	}
-	return appendString(nil, "[image, "+mediaType+", "+strconv.Itoa(bytes)+" characters of base64, left out of the replay]")
+	return strictjson.AppendQuoted(nil, "[image, "+mediaType+", "+strconv.Itoa(bytes)+" characters of base64, left out of the replay]")
 }

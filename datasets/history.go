@@ -70,8 +70,24 @@ func (r *reader) history(l line, format Format) (Session, error) {
 			s.Tools = tools
 		}
 	}
+	for _, f := range o {
+		if requestFields[f.name] {
+			s.Fields = append(s.Fields, Field{Name: f.name, Value: f.value})
+		}
+	}
 	s.PromptRecorded = promptRecorded(s.Messages, s.Meta)
 	return s, nil
+}
+
+// requestFields are the members of a recorded request that belong to what was sent,
+// besides the model, the tools and the messages.
+var requestFields = map[string]bool{
+	"audio": true, "frequency_penalty": true, "function_call": true, "functions": true, "logit_bias": true, "logprobs": true,
+	"max_completion_tokens": true, "max_tokens": true, "modalities": true, "n": true, "parallel_tool_calls": true,
+	"presence_penalty": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true,
+	"reasoning": true, "reasoning_effort": true, "response_format": true, "safety_identifier": true, "seed": true,
+	"service_tier": true, "stop": true, "store": true, "stream": true, "stream_options": true, "temperature": true,
+	"thinking": true, "tool_choice": true, "top_k": true, "top_logprobs": true, "top_p": true, "user": true, "verbosity": true,
 }
 
 // broken says whether a rune of an id or a name cannot be meant.
@@ -142,6 +158,9 @@ func (q *requests) add(s Session) {
 		case extends(chain, old) && sameTools(q.sessions[at], s):
 			return
 		}
+	}
+	if n := len(q.sessions); n > 0 && q.sessions[n-1].ID != id && extends(q.chains[n-1], chain) {
+		s.Notes = append(s.Notes, fmt.Sprintf("its messages go on from %s: requests of one session need the same id", q.sessions[n-1].ID))
 	}
 	if n := len(q.byID[id]); n > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("branch %d: its messages do not extend an earlier request of id %s", n+1, id))

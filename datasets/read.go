@@ -116,15 +116,21 @@ func isTranscriptLine(o object) bool {
 	return false
 }
 
-// makeUnique gives sessions whose ids, or folder names in a dump, are taken a
-// suffix "-2", "-3", … The name of the dump's vault is always taken.
+// makeUnique gives sessions whose id is taken a suffix "-2", "-3", …, and so the folder
+// in a dump where only its name is taken. The name of the dump's vault always is.
 func makeUnique(sessions []Session, taken map[string]bool) {
 	taken["vault"] = true
+	ids := map[string]bool{}
 	for i := range sessions {
 		s := &sessions[i]
 		id := s.ID
-		for n := 2; taken[s.DumpName()]; n++ {
+		for n := 2; ids[s.ID]; n++ {
 			s.ID = clip(id, maxDumpName-8) + fmt.Sprintf("-%d", n)
+		}
+		ids[s.ID] = true
+		name := s.DumpName()
+		for n := 2; taken[s.DumpName()]; n++ {
+			s.folder = clip(name, maxDumpName-8) + fmt.Sprintf("-%d", n)
 		}
 		taken[s.DumpName()] = true
 	}

@@ -40,7 +40,10 @@ type Session struct {
 	Messages []json.RawMessage
 	Tools    json.RawMessage
 	Licence  string
-	Meta     json.RawMessage // the corpus's own notes, nil elsewhere
+	// Fields are further members of the recorded request, in file order: tool_choice,
+	// temperature and so on. Of a file with a request a line, the last request's.
+	Fields []Field
+	Meta   json.RawMessage // the corpus's own notes, nil elsewhere
 	// PromptRecorded says that the host's whole prompt is in the file: a system
 	// message, and tools that are not guessed from calls.
 	PromptRecorded bool
@@ -49,6 +52,8 @@ type Session struct {
 	Recorded []Recorded
 	// Notes says in short sentences what the reader left out or changed.
 	Notes []string
+
+	folder string // in a dump, where the id's own name is taken
 }
 
 // DefaultPrefix is the tokens of tools and system text a host is taken to send
@@ -68,7 +73,18 @@ func (s Session) PrefixAdded(fixed, target int) int {
 // DumpName is the session's folder name in a dump: characters outside
 // [A-Za-z0-9._-] as "_". Names that mean something to a file system, and the
 // longest ones, are changed a little more.
-func (s Session) DumpName() string { return dumpName(s.ID) }
+func (s Session) DumpName() string {
+	if s.folder != "" {
+		return s.folder
+	}
+	return dumpName(s.ID)
+}
+
+// Field is one member of a recorded request.
+type Field struct {
+	Name  string
+	Value json.RawMessage
+}
 
 const maxDumpName = 200
 

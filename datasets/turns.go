@@ -1,6 +1,10 @@
 package datasets
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"token-terminator/internal/strictjson"
+)
 
 // Turn is one request of a session with the answer it got: the request before an
 // assistant message that does not directly follow another one. An assistant message
@@ -17,8 +21,8 @@ type Turn struct {
 // requestEnd closes what head opens.
 const requestEnd = "]}"
 
-// Request gives the turn's request: {"model","tools","messages"}, tools left out
-// when none were recorded. The bytes are the caller's. A session's requests have
+// Request gives the turn's request: {"model","tools",…,"messages"}, with what else of
+// the request was recorded; tools are left out when there were none. The bytes are the caller's. A session's requests have
 // their beginnings in common: each one starts with the bytes of the one before up
 // to the end of its last message.
 func (t Turn) Request() []byte {
@@ -33,7 +37,7 @@ func (t Turn) Head() []byte { return t.head }
 // Turns cuts a session into its turns. The requests are built on one shared
 // buffer; only Request copies.
 func (s Session) Turns() []Turn {
-	head := appendOpening(make([]byte, 0, s.size()), s.Model, s.Tools)
+	head := s.appendOpening(make([]byte, 0, s.size()))
 	var turns []Turn
 	answered := true // the message before was an assistant's
 	for i, m := range s.Messages {
@@ -57,18 +61,27 @@ func (s Session) Turns() []Turn {
 	return turns
 }
 
-func appendOpening(head []byte, model string, tools json.RawMessage) []byte {
+func (s Session) appendOpening(head []byte) []byte {
 	head = append(head, `{"model":`...)
-	head = appendString(head, model)
-	if len(tools) > 0 {
+	head = strictjson.AppendQuoted(head, s.Model)
+	if len(s.Tools) > 0 {
 		head = append(head, `,"tools":`...)
-		head = append(head, tools...)
+		head = append(head, s.Tools...)
+	}
+	for _, f := range s.Fields {
+		head = append(head, ',')
+		head = strictjson.AppendQuoted(head, f.Name)
+		head = append(head, ':')
+		head = append(head, f.Value...)
 	}
 	return append(head, `,"messages":[`...)
 }
 
 func (s Session) size() int {
 	n := len(s.Model)*2 + len(s.Tools) + 64
+	for _, f := range s.Fields {
+		n += len(f.Name) + len(f.Value) + 4
+	}
 	for _, m := range s.Messages {
 		n += len(m) + 1
 	}

@@ -10,38 +10,32 @@ import (
 // envelope proposes forms of a result that is JSON around the text that matters:
 // every stage works on the fields, all other bytes stay.
 func (p *proposer) envelope(env envelope.Envelope) {
-	var laid, leaning, hidden []envelope.Change
-	var bases []int
+	visible := visibleFields{exact: true}
+	var hidden []envelope.Change
 	var shown, total, marked int
-	var k kind.Kind
+	var k kind.Kind // of the last field that is hidden
 	unit := "lines"
 	for i, field := range env.Fields() {
-		if p.count(field.Value) < p.Floor {
+		size := p.count(field.Value)
+		if size < p.Floor {
 			continue
 		}
-		k = kind.Detect(field.Value, p.block.Call)
-		l := p.layout(field.Value, k)
-		if l.Text != "" {
-			laid = append(laid, envelope.Change{Field: i, Text: l.Text})
+		own := kind.Detect(field.Value, p.block.Call)
+		if p.Preset != Lossless || env.Exact(i) {
+			p.envelopeField(env, i, own, &visible)
 		}
-		if d, ok := p.delta(field.Value, k); ok && len(bases)+len(d.Bases) <= turn.MaxBases {
-			leaning = append(leaning, envelope.Change{Field: i, Text: d.Text})
-			bases = append(bases, d.Bases...)
-		} else if l.Text != "" {
-			leaning = append(leaning, envelope.Change{Field: i, Text: l.Text})
-		}
-		if !p.hide || p.count(field.Value) < p.Hiding {
+		if !p.hide || size < p.Hiding {
 			continue
 		}
-		view, reason := p.compress(field.Value, k)
+		view, reason := p.compress(field.Value, own)
 		if reason != "" {
 			p.why = reason
 			continue
 		}
 		hidden = append(hidden, envelope.Change{Field: i, Text: fieldText(view)})
-		shown, total, unit, marked = shown+view.Shown, total+view.Total, view.Unit, i
+		shown, total, unit, marked, k = shown+view.Shown, total+view.Total, view.Unit, i, own
 	}
-	p.envelopeVisible(env, k, laid, leaning, bases)
+	p.envelopeVisible(env, visible)
 	if p.read {
 		p.why = turn.ReadExempt
 	}
@@ -54,17 +48,47 @@ func (p *proposer) envelope(env envelope.Envelope) {
 	}
 }
 
-func (p *proposer) envelopeVisible(env envelope.Envelope, k kind.Kind, laid, leaning []envelope.Change, bases []int) {
-	if len(laid) > 0 {
-		if text, err := env.Replace(laid); err == nil {
-			p.out = append(p.out, Proposal{Form: turn.Layout, Reason: turn.LayoutEquivalent, Kind: k, Text: text})
+// visibleFields are the changes of an envelope's fields that hide nothing.
+type visibleFields struct {
+	laid    []envelope.Change // laid out
+	leaning []envelope.Change // the same, with deltas where there are some
+	bases   []int             // of these
+	exact   bool              // the laid out text alone gives the old bytes back
+	kind    kind.Kind         // of the last of them
+}
+
+// envelopeField adds what field i can be shown as with nothing hidden.
+func (p *proposer) envelopeField(env envelope.Envelope, i int, k kind.Kind, v *visibleFields) {
+	text := env.Fields()[i].Value
+	l := p.layout(text, k)
+	laid := envelope.Change{Field: i, Text: l.Text}
+	if l.Text != "" {
+		v.laid, v.kind = append(v.laid, laid), k
+		v.exact = v.exact && l.Reason == turn.LayoutLossless && env.Exact(i)
+	}
+	if d, ok := p.delta(text, k); ok && len(v.bases)+len(d.Bases) <= turn.MaxBases {
+		v.leaning, v.kind = append(v.leaning, envelope.Change{Field: i, Text: d.Text}), k
+		v.bases = append(v.bases, d.Bases...)
+	} else if l.Text != "" {
+		v.leaning = append(v.leaning, laid)
+	}
+}
+
+func (p *proposer) envelopeVisible(env envelope.Envelope, v visibleFields) {
+	if len(v.laid) > 0 {
+		reason := turn.LayoutEquivalent
+		if v.exact {
+			reason = turn.LayoutLossless
+		}
+		if text, err := env.Replace(v.laid); err == nil {
+			p.out = append(p.out, Proposal{Form: turn.Layout, Reason: reason, Kind: v.kind, Text: text})
 		}
 	}
-	if len(bases) == 0 {
+	if len(v.bases) == 0 {
 		return
 	}
-	if text, err := env.Replace(leaning); err == nil {
-		p.out = append(p.out, Proposal{Form: turn.Delta, Reason: turn.DeltaRuns, Kind: k, Text: text, Bases: bases})
+	if text, err := env.Replace(v.leaning); err == nil {
+		p.out = append(p.out, Proposal{Form: turn.Delta, Reason: turn.DeltaRuns, Kind: v.kind, Text: text, Bases: v.bases})
 	}
 }
 

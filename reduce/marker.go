@@ -62,20 +62,22 @@ func Tag(key []byte, id turn.ArtifactID, session string) string {
 
 // HoldsMarker says whether text carries a marker of this session whose tag
 // verifies for one of the artifacts that resolve finds for the shown prefix.
-// Forged and foreign markers are data.
+// Forged and foreign markers are data. Time is linear in the text, whatever it repeats.
 func HoldsMarker(text string, key []byte, session string, resolve func(prefix string) (turn.ArtifactID, bool)) bool {
+	started := false // a marker's first words stand before, on the same line
 	for {
-		_, rest, found := strings.Cut(text, markerStart)
+		before, rest, found := strings.Cut(text, markerID)
 		if !found {
 			return false
 		}
 		text = rest
-		line, _, _ := strings.Cut(rest, "\n")
-		_, after, ok := strings.Cut(line, markerID)
-		if !ok {
+		if end := strings.LastIndexByte(before, '\n'); end >= 0 {
+			before, started = before[end:], false
+		}
+		if started = started || strings.Contains(before, markerStart); !started {
 			continue
 		}
-		shown, after, ok := strings.Cut(after, markerTag)
+		shown, after, ok := strings.Cut(rest[:min(len(rest), maxMarkerEnd)], markerTag)
 		if !ok || len(after) < tagHex {
 			continue
 		}
@@ -88,6 +90,9 @@ func HoldsMarker(text string, key []byte, session string, resolve func(prefix st
 		}
 	}
 }
+
+// maxMarkerEnd is the most bytes of a marker from its id on.
+const maxMarkerEnd = len("a_") + 2*len(turn.Digest{}) + len(markerTag) + tagHex
 
 // count writes n with a comma between groups of three digits.
 func count(n int) string {

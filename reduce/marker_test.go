@@ -103,6 +103,21 @@ func TestForgedAndForeignMarkersAreData(t *testing.T) {
 	}
 }
 
+// A text may repeat any part of a marker on one line: a search that is not linear would
+// not come to an end in a test's time.
+func TestLookingForMarkersIsLinear(t *testing.T) {
+	t.Parallel()
+	none := func(string) (turn.ArtifactID, bool) { return "", false }
+	for name, part := range map[string]string{
+		"beginnings":      markerStart,
+		"ids":             markerID,
+		"ids with digits": markerStart + markerID + "a_00112233" + markerTag,
+	} {
+		text := strings.Repeat(part, 4<<20/len(part)) + markerID
+		require.False(t, HoldsMarker(text, markerKey(), "s", none), name)
+	}
+}
+
 func FuzzHoldsMarker(f *testing.F) {
 	own, id := markerOf("text", "s")
 	f.Add(own)

@@ -162,8 +162,7 @@ func (p *proposer) text() {
 		reason = ""
 	}
 	compressed := p.hide && reason == ""
-	// A layout takes a fifth away at best: where a view takes half, it is not tried.
-	if !compressed || 2*p.count(view.Head+view.Tail) > p.size {
+	if !compressed || p.layoutMayWin(view) {
 		if l := p.layout(p.block.Text, k); l.Text != "" {
 			p.out = append(p.out, l)
 		}
@@ -176,6 +175,29 @@ func (p *proposer) text() {
 		return
 	}
 	p.why = reason
+}
+
+// Where a view takes more than half away, a layout wins only by repeats: it is tried
+// when the text is short, or when it has eight times as many lines as different ones.
+const (
+	shortText  = 64 << 10 // bytes
+	repeatsMin = 8
+)
+
+func (p *proposer) layoutMayWin(view form.View) bool {
+	text := p.block.Text
+	if len(text) <= shortText || 2*p.count(view.Head+view.Tail) > p.size {
+		return true
+	}
+	lines := Lines(text)
+	different := map[string]bool{}
+	for line := range strings.Lines(text) {
+		different[line] = true
+		if len(different)*repeatsMin > lines {
+			return false
+		}
+	}
+	return true
 }
 
 // layout picks the smaller of the lossless and the equivalent layout; Text is ""
@@ -191,7 +213,7 @@ func (p *proposer) layout(text string, k kind.Kind) Proposal {
 	if p.Preset == Lossless {
 		return best
 	}
-	if out, ok := layout.Equivalent(text, k, p.count); ok {
+	if out, ok := p.equivalent(text, k); ok {
 		if n := p.count(out); n < size {
 			best.Text, best.Reason, size = out, turn.LayoutEquivalent, n
 		}
@@ -225,8 +247,8 @@ func (p *proposer) delta(text string, k kind.Kind) (Proposal, bool) {
 // terminal control bytes.
 func (p *proposer) compress(text string, k kind.Kind) (form.View, turn.Reason) {
 	best, reason := p.view(text, k)
-	clean, ok := layout.Equivalent(text, k, p.count)
-	if !ok || k == kind.JSON || k == kind.NDJSON {
+	clean, ok := p.equivalent(text, k)
+	if !ok || k == kind.JSON || k == kind.NDJSON || Lines(clean) != Lines(text) { // counts are those of the source
 		return best, reason
 	}
 	view, why := p.view(clean, k)
@@ -276,13 +298,19 @@ func compressedReason(k kind.Kind) turn.Reason {
 	return turn.CompressedPlain
 }
 
+// fewLines is up to how many lines a text is counted in characters instead.
+const fewLines = 3
+
 // Repeat is the form of a block whose text equals that of an earlier block which
-// is itself shown in part: where it stands, and the id.
-func Repeat(label string, k kind.Kind, total int) Proposal {
-	head := "[same text as " + label + ", which shows it in part]\n"
+// is itself not shown as it was: where it stands, and the id.
+func Repeat(label string, k kind.Kind, text string) Proposal {
+	total, unit := Lines(text), "lines"
+	if total <= fewLines {
+		total, unit = utf8.RuneCountInString(text), "characters"
+	}
 	return Proposal{
 		Form: turn.Compressed, Reason: turn.RepeatOfHidden, Kind: k,
-		View: form.View{Head: head, Shown: 0, Total: total, Unit: "lines"},
+		View: form.View{Head: "[same text as " + label + ", as it is shown there]\n", Total: total, Unit: unit},
 	}
 }
 

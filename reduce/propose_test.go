@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,22 @@ func TestPropose_RefusesWhatIsNotItsBusiness(t *testing.T) {
 	}
 }
 
+func TestPropose_ALosslessLayoutIsOfferedBesideAView(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		"one line many times":   strings.Repeat("WARN cache miss for key user:42\n", 10_000),
+		"three lines in turn":   strings.Repeat("start\nwork on the queue\nstop\n", 4000),
+		"a short repeated text": strings.Repeat("10:00:00 INFO heartbeat ok\n", 200),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proposals, _ := settings(reduce.Default).Propose(reduce.Block{Text: text, Call: bash("tail log")}, nil)
+			require.True(t, slices.ContainsFunc(proposals, func(p reduce.Proposal) bool { return p.Reason == turn.LayoutLossless }))
+		})
+	}
+}
+
 func TestMarker_TagsProveWhoseItIs(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))
@@ -200,4 +217,53 @@ func BenchmarkReduce(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Inside an envelope a text is put back in its shortest spelling. Where the source was
+// spelled in another way the bytes cannot be had back from the text, so the lossless
+// preset leaves that field alone.
+func TestPresets_LosslessHoldsInsideAnEnvelope(t *testing.T) {
+	t.Parallel()
+	var listing strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&listing, "%6d\tfunc é%d(w http.ResponseWriter, r *http.Request) { serve(w, r, %d) }\n", i+1, i, i)
+	}
+	field, err := json.Marshal(listing.String())
+	require.NoError(t, err)
+	text := `{"output": ` + string(field) + `, "exit_code": 0}`
+	proposals, _ := settings(reduce.Lossless).Propose(reduce.Block{Text: text, Call: bash("cat a.go")}, nil)
+	require.Len(t, proposals, 1)
+	require.Equal(t, turn.LayoutLossless, proposals[0].Reason)
+	var got struct{ Output string }
+	require.NoError(t, json.Unmarshal([]byte(proposals[0].Text), &got))
+	back, err := layout.Restore(got.Output)
+	require.NoError(t, err)
+	require.Equal(t, listing.String(), back)
+
+	ascii := strings.ReplaceAll(text, "é", `\u00e9`)
+	proposals, _ = settings(reduce.Lossless).Propose(reduce.Block{Text: ascii, Call: bash("cat a.go")}, nil)
+	require.Empty(t, proposals)
+	proposals, _ = settings(reduce.Equivalent).Propose(reduce.Block{Text: ascii, Call: bash("cat a.go")}, nil)
+	require.Len(t, proposals, 1)
+	require.Equal(t, turn.LayoutEquivalent, proposals[0].Reason)
+}
+
+// The kind of a reduced envelope is that of the text that was left out.
+func TestPropose_AnEnvelopeIsOfTheKindOfWhatItHides(t *testing.T) {
+	t.Parallel()
+	var log, words strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&log, "2026-11-30T10:%02d:%02dZ INFO served request in %d ms\n", i/60, i%60, i%7)
+	}
+	for i := range 24 {
+		fmt.Fprintf(&words, "chapter %d tells of %x and of nothing else\n", i, i*i*7919)
+	}
+	text, err := json.Marshal(map[string]string{"output": log.String(), "stderr": words.String()})
+	require.NoError(t, err)
+	proposals, why := settings(reduce.Default).Propose(reduce.Block{Text: string(text), Call: bash("tail log")}, nil)
+	require.NotEmpty(t, proposals, why)
+	last := proposals[len(proposals)-1]
+	require.True(t, last.Form.Hides())
+	require.Equal(t, kind.Log, last.Kind)
+	require.Equal(t, turn.CompressedLog, last.Reason)
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tiktoken-go/tokenizer"
+
+	"token-terminator/internal/strictjson"
 )
 
 var benchKinds = []string{"prose", "code", "logs", "json", "cjk", "base64"}
@@ -77,7 +77,7 @@ func benchRequest(t testing.TB) (head []byte, messages [][]byte, tail []byte) {
 	for i := range benchMessages {
 		text := all[r.IntN(len(all))]
 		at, size := r.IntN(len(text)-8000), 200+r.IntN(3600)
-		m := appendJSONString([]byte(`content":`), string(bytes.ToValidUTF8([]byte(text[at:at+size]), nil)))
+		m := strictjson.AppendQuoted([]byte(`content":`), string(bytes.ToValidUTF8([]byte(text[at:at+size]), nil)))
 		m = fmt.Appendf(m, `,"role":"tool","tool_call_id":"call_%d"}`, i)
 		if i < benchMessages-1 {
 			m = append(m, `,{"`...)
@@ -86,7 +86,7 @@ func benchRequest(t testing.TB) (head []byte, messages [][]byte, tail []byte) {
 		}
 		messages = append(messages, m)
 	}
-	return head, messages, append(appendJSONString([]byte(`model":"gpt-4o","tools":`), benchText(t, "json")), '}')
+	return head, messages, append(strictjson.AppendQuoted([]byte(`model":"gpt-4o","tools":`), benchText(t, "json")), '}')
 }
 
 // changed returns the i-th variant of a request that differs in one message of 400.
@@ -161,41 +161,4 @@ func BenchmarkTables(b *testing.B) {
 			}
 		})
 	}
-}
-
-// TestOwnCountIsFasterThanTheLibrary compares minima of one run: at least 4 times
-// over all kinds (geometric mean), at least 40 times with one message changed.
-func TestOwnCountIsFasterThanTheLibrary(t *testing.T) {
-	if raceDetector {
-		return // it slows the two down by different factors
-	}
-	codec, own := libraryCodec(t), counterOf(t, O200kBase)
-	best := func(rounds int, f func()) float64 {
-		least := math.Inf(1)
-		for range rounds {
-			start := time.Now()
-			f()
-			least = min(least, time.Since(start).Seconds())
-		}
-		return least
-	}
-	logs := 0.0
-	for _, kind := range benchKinds {
-		text := benchText(t, kind)
-		ratio := best(3, func() { libraryCount(t, codec, text) }) / best(10, func() { own.Count([]byte(text)) })
-		t.Logf("%s: %.1f times faster", kind, ratio)
-		logs += math.Log(ratio)
-	}
-	mean := math.Exp(logs / float64(len(benchKinds)))
-	t.Logf("geometric mean: %.1f", mean)
-	require.Greater(t, mean, 4.0)
-
-	head, messages, tail := benchRequest(t)
-	all := string(joined(head, messages, tail))
-	m := meterFor(t, "gpt-4o", "", NewMemo(4<<20))
-	m.Whole(head, messages, tail)
-	i := 0
-	ratio := best(2, func() { libraryCount(t, codec, all) }) / best(20, func() { i++; m.Whole(head, changed(messages, i), tail) })
-	t.Logf("one of %d messages changed: %.0f times faster", benchMessages, ratio)
-	require.Greater(t, ratio, 40.0)
 }

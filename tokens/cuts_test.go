@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"token-terminator/internal/strictjson"
 )
 
 func TestSafeCut(t *testing.T) {
@@ -79,8 +81,8 @@ func TestCutsBetweenMessagesAreAdditive(t *testing.T) {
 	r := newRand(21)
 	c := counterOf(t, O200kBase)
 	for range rounds(3000) {
-		left := string(appendJSONString(nil, wild(r, r.IntN(8))))
-		right := string(appendJSONString(nil, wild(r, r.IntN(8))))
+		left := string(strictjson.AppendQuoted(nil, wild(r, r.IntN(8))))
+		right := string(strictjson.AppendQuoted(nil, wild(r, r.IntN(8))))
 		before := `{"content":` + left + `},{"`
 		after := `content":` + right + `,"role":"tool"}`
 		require.True(t, SafeCut([]byte(before), []byte(after)))

@@ -1,9 +1,9 @@
 package tokens
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -34,39 +34,34 @@ func worstTexts() map[string]string {
 	}
 }
 
-// TestWorstCasesAreLinear counts 1 MiB of one kind: at most 1.5 s, and at most 60
-// times what a tenth of it takes (or a millisecond); it is 10 to 20 times where
-// nothing else runs. A busy machine gets more than one try. Under the race
-// detector only the ratio holds.
-func TestWorstCasesAreLinear(t *testing.T) {
-	limit := 3 * time.Second / 2
-	if raceDetector {
-		limit = time.Hour
-	}
+// TestWorstCasesCountLikeTheLibrary counts long texts of one kind, where a merge that
+// is not linear would not come to an end in a test's time. BenchmarkWorstCases has the
+// times.
+func TestWorstCasesCountLikeTheLibrary(t *testing.T) {
+	t.Parallel()
+	codec, own := libraryCodec(t), counterOf(t, O200kBase)
 	for name, text := range worstTexts() {
-		if raceDetector {
-			text = text[:len(text)/8] // every byte costs ten times as much
-		}
 		t.Run(name, func(t *testing.T) {
-			for _, enc := range []string{O200kBase, CL100kBase} {
-				c := counterOf(t, enc)
-				c.Count([]byte("tables"))
-				took := func(text string) time.Duration {
-					start := time.Now()
-					c.Count([]byte(text))
-					return max(time.Since(start), time.Millisecond)
-				}
-				small, large := took(text[:len(text)/10]), took(text)
-				for range 5 {
-					if large < limit && large < 60*small {
-						break
-					}
-					small, large = took(text[:len(text)/10]), min(large, took(text))
-				}
-				require.Less(t, large, limit, enc)
-				require.Less(t, large, 60*small, enc)
-			}
+			t.Parallel()
+			text := strings.ToValidUTF8(text[:len(text)/32], "")
+			require.Equal(t, libraryCount(t, codec, text), own.Count([]byte(text)))
 		})
+	}
+}
+
+func BenchmarkWorstCases(b *testing.B) {
+	for name, text := range worstTexts() {
+		for _, size := range []int{len(text) / 10, len(text)} {
+			b.Run(fmt.Sprintf("%s_%d", name, size), func(b *testing.B) {
+				c, err := Named(O200kBase)
+				require.NoError(b, err)
+				part := []byte(text[:size])
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					c.Count(part)
+				}
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"token-terminator/internal/strictjson"
 	"token-terminator/turn"
 )
 
@@ -121,7 +122,7 @@ func (m *Meter) JSONString(text string) Measure {
 	buf := m.buffer()
 	defer m.release(buf)
 	*buf = append(*buf, `":`...)
-	*buf = appendJSONString(*buf, text)
+	*buf = strictjson.AppendQuoted(*buf, text)
 	*buf = append(*buf, `,"`...)
 	return m.one(*buf)
 }

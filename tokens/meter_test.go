@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"token-terminator/internal/strictjson"
 	"token-terminator/turn"
 )
 
@@ -53,7 +54,7 @@ func wildRequest(r *rand.Rand) (head []byte, messages [][]byte, tail []byte) {
 	head = []byte(`{"messages":[{"`)
 	for i := range n {
 		m := []byte(`content":`)
-		m = appendJSONString(m, wild(r, r.IntN(10)))
+		m = strictjson.AppendQuoted(m, wild(r, r.IntN(10)))
 		m = append(m, `,"role":"user"}`...)
 		if i < n-1 {
 			m = append(m, `,{"`...)
@@ -62,7 +63,7 @@ func wildRequest(r *rand.Rand) (head []byte, messages [][]byte, tail []byte) {
 		}
 		messages = append(messages, m)
 	}
-	tail = append([]byte(`model":`), appendJSONString(nil, wild(r, r.IntN(3)))...)
+	tail = append([]byte(`model":`), strictjson.AppendQuoted(nil, wild(r, r.IntN(3)))...)
 	return head, messages, append(tail, '}')
 }
 
@@ -233,7 +234,7 @@ func TestJSONStringIsTheTextAsItStandsInARequest(t *testing.T) {
 		"\b\f\r\x00\x1f":  `"\b\f\r\u0000\u001f"`,
 		"é\u2028<&>\x7f中": "\"é\u2028<&>\x7f中\"",
 	} {
-		require.Equal(t, literal, string(appendJSONString(nil, text)))
+		require.Equal(t, literal, string(strictjson.AppendQuoted(nil, text)))
 		got := m.JSONString(text)
 		require.Equal(t, c.Count([]byte("\":"+literal+`,"`)), got.Tokens)
 		require.Equal(t, utf8.RuneCountInString(literal)+4, got.Runes)
@@ -248,7 +249,7 @@ func TestJSONStringDifferenceIsTheDifferenceOfRequests(t *testing.T) {
 	m := meterFor(t, "gpt-4o", "", NewMemo(1<<20))
 	r := newRand(32)
 	request := func(text string) int {
-		s := append([]byte(`content`), appendJSONString([]byte(`":`), text)...)
+		s := append([]byte(`content`), strictjson.AppendQuoted([]byte(`":`), text)...)
 		return m.Whole([]byte(`{"messages":[{"`), [][]byte{append(s, `,"role":"tool"}],"`...)}, []byte(`model":"x"}`)).Tokens
 	}
 	for range rounds(2000) {

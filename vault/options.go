@@ -29,7 +29,6 @@ const (
 	DefaultResults         = 50
 	MaxResults             = 500
 	MaxFindMatches         = view.MaxMatches
-	MaxQueryRunes          = 1_000
 	UnusedNodes            = 30 * 24 * time.Hour
 	applicationID          = 0x54547631 // "TTv1"
 	maxTombstones          = 100_000

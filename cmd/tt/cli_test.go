@@ -257,3 +257,29 @@ func TestBenchEvidence_FailsWhenEvidenceIsAbsent(t *testing.T) {
 	require.Equal(t, exitRefused, code, errs)
 	require.Contains(t, out, "MISSING: 10:03:20")
 }
+
+func TestReduce_AShownTextIsNotReducedAgainAndItsMarkerCanBePasted(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"TOKEN_TERMINATOR_HOME": t.TempDir()}
+	log := plainLog(500)
+	code, shown, errs := ttEnv(t, env, log, "reduce", "--command", "tail log")
+	require.Equal(t, exitDone, code, errs)
+	again := strings.Repeat("10:00:00 INFO request served in 3 ms\n", 300) + shown
+	code, out, errs := ttEnv(t, env, again, "reduce", "--json", "--command", "cat shown")
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, out, `"reason":"own_marker"`)
+
+	marker := shown[strings.LastIndex(shown, "[Token Terminator"):]
+	code, back, errs := ttEnv(t, env, "", "recover", strings.TrimSpace(marker))
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, log, back)
+}
+
+func TestReduce_AWrongFlagDoesNotEatThePipe(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--comand", "x"}, {"--preset", "none"}, {"file.txt"}} {
+		code, out, errs := tt(t, "precious\n", append([]string{"reduce"}, args...)...)
+		require.Equal(t, exitUsage, code, errs)
+		require.Equal(t, "precious\n", out)
+	}
+}

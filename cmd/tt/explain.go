@@ -93,7 +93,11 @@ func (f *explainFlags) run(s *stage, paths []string) error {
 	if f.json {
 		return printJSON(s.stdout, map[string]any{"session": session.ID, "model": session.Model, "blocks": rows})
 	}
-	return f.table(s.stdout, session, rows)
+	if err := f.table(s.stdout, session, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.stderr, "The ids are of a vault that is gone again; tt replay --dump DIR FILE keeps one to fetch from.")
+	return nil
 }
 
 func (f *explainFlags) pick(s *stage, sessions []datasets.Session) (datasets.Session, error) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
+	"token-terminator/turn"
 	"token-terminator/vault"
 )
 
@@ -29,7 +31,8 @@ func recoverVerb() verb {
 	v := verb{
 		name: "recover", summary: "write the exact original behind an id to stdout",
 		usage: "ID [flags]",
-		help: `ID is what a marker shows, or any unique prefix of 8 or more hex digits.
+		help: `ID is what a marker shows, or any unique prefix of 8 or more hex digits; the whole
+marker in quotes will do as well.
 
 Examples:
   tt recover a_1234abcd > original.log
@@ -47,9 +50,18 @@ Examples:
 		if len(rest) != 1 {
 			return usagef("recover takes one id, got %d arguments", len(rest)).try("tt recover a_1234abcd")
 		}
-		return f.run(s, "get", rest)
+		return f.run(s, "get", []string{idIn(rest[0])})
 	}
 	return v
+}
+
+// idIn takes the id out of a whole marker, so that one can be pasted as it is.
+func idIn(text string) string {
+	if _, after, found := strings.Cut(text, "artifact_id="); found {
+		id, _, _ := strings.Cut(after, " ")
+		return strings.TrimRight(id, "]")
+	}
+	return text
 }
 
 // writeOriginal writes an artifact's exact bytes, or one page of it as JSON.
@@ -78,12 +90,24 @@ func writeOriginal(ctx context.Context, s *stage, v *vault.Vault, session, id st
 // lookup adds to a failed look-up what a person can do.
 func lookup(err error, id string) error {
 	f := storage(err)
-	switch {
-	case f.hint != "":
-	case errors.Is(err, vault.ErrUnknown):
-		f.hint = "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"
-	case errors.Is(err, vault.ErrAmbiguous):
-		f.hint = "give more digits of the id"
+	if f.hint != "" {
+		return f
+	}
+	for _, known := range []struct {
+		err  error
+		hint string
+	}{
+		{vault.ErrUnknown, "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"},
+		{vault.ErrAmbiguous, "give more digits of the id"},
+		{turn.ErrBadArtifactID, "an id is a_ and 8 to 64 digits 0-9 and a-f, as a marker shows it"},
+		{vault.ErrNotYours, "leave --session out, or name the chain that owns it"},
+		{vault.ErrRange, "offsets and limits count code points; a page is at most 20,000"},
+		{vault.ErrDamaged, "tt vault verify lists what is damaged; a copy of the vault, or running the session again, brings it back"},
+		{vault.ErrLost, "a copy of the vault, or running the session again, brings it back"},
+	} {
+		if errors.Is(err, known.err) {
+			f.hint = known.hint
+		}
 	}
 	return f
 }

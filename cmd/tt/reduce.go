@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"token-terminator/plan"
@@ -28,8 +30,8 @@ type reduced struct {
 	Kind       string      `json:"kind"`
 	Form       turn.Form   `json:"form"`
 	Reason     turn.Reason `json:"reason"`
-	TokensIn   int         `json:"tokens_in"`
-	TokensOut  int         `json:"tokens_out"`
+	TokensIn   *int        `json:"tokens_in"` // null: not measured
+	TokensOut  *int        `json:"tokens_out"`
 	Measure    string      `json:"measure"`
 	ArtifactID *string     `json:"artifact_id"`
 	Text       string      `json:"text"`
@@ -66,15 +68,31 @@ Examples:
 		fs := newFlags(s, v)
 		f.bind(fs)
 		rest, err := parse(fs, args)
-		if err != nil {
+		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		if len(rest) > 0 {
-			return usagef("reduce takes no argument, got %q", rest[0]).try("tt reduce < FILE")
+		if err == nil && len(rest) > 0 {
+			err = usagef("reduce takes no argument, got %q", rest[0]).try("tt reduce < FILE")
+		}
+		if err != nil {
+			f.json = f.json || slices.Contains(args, "--json") || slices.Contains(args, "-json")
+			return f.passOn(s, err)
 		}
 		return f.run(s)
 	}
 	return v
+}
+
+// passOn lets the data of a pipe through although the command line was wrong. A reader
+// of JSON gets nothing instead.
+func (f *reduceFlags) passOn(s *stage, err error) error {
+	if f.json {
+		return err
+	}
+	if _, copied := io.Copy(s.stdout, s.stdin); copied != nil {
+		return copied
+	}
+	return err
 }
 
 func (f *reduceFlags) bind(fs *flag.FlagSet) {
@@ -115,7 +133,7 @@ func (f *reduceFlags) settings() (compile.Settings, error) {
 func (f *reduceFlags) run(s *stage) error {
 	settings, err := f.settings()
 	if err != nil {
-		return err
+		return f.passOn(s, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(s.stdin, maxInput+1))
 	if err != nil {
@@ -153,12 +171,21 @@ func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) e
 	if err != nil {
 		return err
 	}
+	if openErr == nil && f.marked(s, v, text) {
+		return f.print(s, reduced{Form: turn.Original, Reason: turn.OwnMarker, Text: text, Measure: tokens.PanelLabel})
+	}
 	single := compiler.Single(f.session, f.model, f.block(text))
 	out := reduced{
 		Kind: single.Kind, Form: single.Decision.Form, Reason: single.Decision.Reason,
-		TokensIn: single.In.Tokens, TokensOut: single.Out.Tokens, Measure: single.Label, Text: single.Decision.Text,
+		Measure: single.Label, Text: single.Decision.Text,
+	}
+	if single.In.Unmeasured == "" {
+		out.TokensIn, out.TokensOut = &single.In.Tokens, &single.Out.Tokens
 	}
 	if out.Form == turn.Original {
+		if r := out.Reason; r == turn.TooLarge || r == turn.BadUnicode || r == turn.NoMeasure {
+			fmt.Fprintf(s.stderr, "unchanged: %s\n", r)
+		}
 		return f.print(s, out)
 	}
 	id, shown, err := f.keep(s, v, openErr, single)
@@ -171,6 +198,14 @@ func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) e
 	}
 	out.ArtifactID, out.Text = &id, shown
 	return f.print(s, out)
+}
+
+// marked says whether text already holds a marker of this session chain.
+func (f *reduceFlags) marked(s *stage, v *vault.Vault, text string) bool {
+	return reduce.HoldsMarker(text, v.MarkerKey(), f.session, func(prefix string) (turn.ArtifactID, bool) {
+		id, err := v.Resolve(s.ctx, f.session, prefix)
+		return id, err == nil
+	})
 }
 
 // keep makes the original durable and gives its id and the text to show.

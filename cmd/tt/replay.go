@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,6 +117,9 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	for _, problem := range problems {
 		fmt.Fprintln(s.stderr, "tt:", problem)
 	}
+	if len(sessions) == 0 && f.minMessages > 0 {
+		return usagef("no session has %d messages", f.minMessages).try("a smaller --min-messages")
+	}
 	if len(sessions) == 0 {
 		return usagef("there is no session to replay").try("tt replay --help shows the formats")
 	}
@@ -134,7 +138,7 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 		return refusedf("the replay broke a promise: see recoveries, pairing and enlarged turns above")
 	}
 	if len(problems) > 0 {
-		return usagef("%d of the inputs could not be read; the figures are without them", len(problems))
+		return usagef("%d problems in the inputs, named above; the figures are of what could be read", len(problems))
 	}
 	return nil
 }
@@ -231,9 +235,8 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	}
 	r.progress.end()
 	report = reports.New(figures)
-	notes = append(notes, r.pricing.notes(sessions)...)
-	notes = append(notes, r.tierNote(runs)...)
-	return report, append(notes, r.sensitivity(runs)...), report.Check()
+	notes = slices.Concat(notes, r.remarks(runs), r.pricing.notes(sessions), r.tierNote(runs), r.sensitivity(runs))
+	return report, notes, report.Check()
 }
 
 // each replays the sessions, as many at a time as there are processors.

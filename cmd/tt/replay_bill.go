@@ -51,10 +51,7 @@ func rawDigest(doc *request.Doc, i int) turn.Digest {
 // bills prices one call in every arm. Tools and other fields stand before the
 // messages; the recorded arm has no declaration of ours.
 func (run *sessionRun) bills(i int, cold bool, raw int) {
-	output := 0
-	for _, answer := range run.turns[i].Answers {
-		output += run.meter.JSON(answer).Tokens
-	}
+	output := run.outputTokens(run.turns[i].Answers)
 	for k, a := range run.arms {
 		recorded := a.raw.Add(plan.Call{
 			Fixed: run.added + run.fixedRaw, FixedDigest: fixedName("raw"),

@@ -12,7 +12,6 @@ import (
 	"token-terminator/actors"
 	"token-terminator/datasets"
 	"token-terminator/plan"
-	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/reports"
 	"token-terminator/request"
@@ -37,8 +36,10 @@ type sessionRun struct {
 	needed    *plan.Needed
 	counted   []int // input tokens of each turn as recorded
 
-	fixedRaw, fixedIn int // tokens of everything but the messages, without and with the declaration
-	added             int // prefix tokens of the bill
+	foreign           bool // a dialect that passes
+	declared          bool // the recorded request has a tool of our name
+	fixedRaw, fixedIn int  // tokens of everything but the messages, without and with the declaration
+	added             int  // prefix tokens of the bill
 	raw, sent         partList
 	touchable         int
 	last              []byte              // the request sent before
@@ -145,12 +146,7 @@ func (run *sessionRun) coldTurns() map[int]bool {
 // turn sends one request through the pipeline and books it in every arm.
 func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 	t := run.turns[i]
-	in, err := request.WithTool(t.Request(), []byte(reduce.RecoveryTool))
-	if err != nil {
-		run.figures.PassthroughTurns++
-		run.figures.AddReason(turn.NotJSON)
-		return nil
-	}
+	in := run.declare(i, t.Request())
 	began := time.Now()
 	answer := run.r.pipeline.reduce(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
 		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
@@ -179,7 +175,7 @@ func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduc
 	if err != nil {
 		run.figures.PassthroughTurns++
 		run.figures.AddReason(answer.Reason)
-		run.figures.AddTurn(0, 0, took)
+		run.figures.AddTurn(run.meter.JSON(run.turns[i].Request()).Tokens, run.meter.JSON(in).Tokens, took)
 		return nil
 	}
 	if i == 0 || run.fixedIn == 0 {

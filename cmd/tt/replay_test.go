@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"token-terminator/datasets"
+	"token-terminator/reduce"
 )
 
 // tt runs one command line in this process.
@@ -200,4 +201,70 @@ func TestReplay_NeverTouchesTheHome(t *testing.T) {
 	entries, err := os.ReadDir(home)
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+func TestReplay_SaysWhatItLeftOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	open := write("open.jsonl", `{"id":"open","model":"gpt-4o","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"yes?"},{"role":"user","content":"go"}]}`+"\n")
+	foreign := write("anthropic.jsonl", `{"id":"foreign","model":"claude-sonnet-5-5","max_tokens":99,"system":"You help.","messages":[{"role":"user","content":"list"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.go b.go"}]},{"role":"assistant","content":"two"}]}`+"\n")
+	code, out, errs := tt(t, "", "replay", open)
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, out, "1 messages at the end of 1 sessions have no recorded answer")
+	code, out, errs = tt(t, "", "replay", "--json", foreign)
+	require.Contains(t, []int{exitDone, exitUsage}, code, errs)
+	if code == exitDone {
+		require.NotContains(t, out, `"not_json"`)
+	} else {
+		require.Contains(t, errs, "anthropic.jsonl")
+	}
+	code, _, errs = tt(t, "", "replay", "--min-messages", "9", open)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "no session has 9 messages")
+}
+
+func TestReplay_WhatElseOfARequestWasRecordedIsSent(t *testing.T) {
+	t.Parallel()
+	session := func(choice, tools string) string {
+		var m []map[string]any
+		m = append(m, map[string]any{"role": "system", "content": strings.Repeat("You are careful. ", 800)}, map[string]any{"role": "user", "content": "look"})
+		m = append(m, map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
+			"id": "c1", "type": "function", "function": map[string]any{"name": "bash", "arguments": `{"command":"tail log"}`}}}},
+			map[string]any{"role": "tool", "tool_call_id": "c1", "content": plainLog(500)}, map[string]any{"role": "assistant", "content": "fine"})
+		messages, err := json.Marshal(m)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(`{"id":"s","model":"gpt-4o","seed":12345678901234567890,"tool_choice":`+choice+`,"tools":`+tools+`,"messages":`+string(messages)+"}\n"), 0o600))
+		return path
+	}
+	cases := map[string]struct {
+		choice, tools string
+		hidden        bool
+		declared      int
+	}{
+		"auto":                     {`"auto"`, `[]`, true, 1},
+		"no tool may be called":    {`"none"`, `[]`, false, 1},
+		"another tool is forced":   {`{"type":"function","function":{"name":"bash"}}`, `[]`, false, 1},
+		"the tool is there":        {`"auto"`, `[` + reduce.RecoveryTool + `]`, true, 1},
+		"another tool of our name": {`"auto"`, `[{"type":"function","function":{"name":"token_terminator","parameters":{"type":"object"}}}]`, false, 1},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "dump")
+			code, _, errs := tt(t, "", "replay", "--json", "--dump", dir, session(test.choice, test.tools))
+			require.Equal(t, exitDone, code, errs)
+			in, out, forms := readTurn(t, filepath.Join(dir, "s", "0002"))
+			require.Contains(t, string(in), `"seed":12345678901234567890`)
+			require.Contains(t, string(in), `"tool_choice":`+test.choice)
+			require.Equal(t, test.declared, strings.Count(string(out), `"name":"token_terminator"`))
+			hidden := slices.ContainsFunc(forms, func(f auditForm) bool { return f.Form == "compressed" })
+			require.Equal(t, test.hidden, hidden)
+		})
+	}
 }

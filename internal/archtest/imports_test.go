@@ -14,11 +14,11 @@ import (
 var mayImport = map[string][]string{
 	"turn":                         {},
 	"request":                      {"turn", "internal/strictjson"},
-	"tokens":                       {"turn"},
+	"tokens":                       {"turn", "internal/strictjson"},
 	"plan":                         {"turn"},
 	"reduce/form":                  {},
 	"reduce/kind":                  {},
-	"reduce/jsonscan":              {},
+	"reduce/jsonscan":              {"internal/strictjson"},
 	"reduce/evidence":              {"turn", "reduce/form", "reduce/kind"},
 	"reduce/structured":            {"turn", "reduce/form", "reduce/kind", "reduce/jsonscan"},
 	"reduce/layout":                {"reduce/kind", "reduce/jsonscan"},

@@ -2,24 +2,19 @@ package strictjson
 
 const lowerHex = "0123456789abcdef"
 
-// shortEscape is the letter of the two-byte escape of c, 0 when it has none.
-func shortEscape(c byte) byte {
-	switch c {
-	case '"', '\\':
-		return c
-	case '\n':
-		return 'n'
-	case '\r':
-		return 'r'
-	case '\t':
-		return 't'
-	case '\b':
-		return 'b'
-	case '\f':
-		return 'f'
+// escapes is the letter behind the backslash for each byte that is escaped: 'u' where
+// there is no short escape, 0 for a byte that is written as it is.
+var escapes = func() (table [256]byte) {
+	for c := range byte(0x20) {
+		table[c] = 'u'
 	}
-	return 0
-}
+	for c, letter := range map[byte]byte{
+		'"': '"', '\\': '\\', '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f',
+	} {
+		table[c] = letter
+	}
+	return table
+}()
 
 // AppendQuoted writes text as the shortest JSON literal: only quote, backslash
 // and the control characters below U+0020 are escaped, these with \n \r \t \b \f
@@ -29,13 +24,14 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	from := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
+		letter := escapes[c]
+		if letter == 0 {
 			continue
 		}
 		dst = append(dst, text[from:i]...)
 		from = i + 1
-		if short := shortEscape(c); short != 0 {
-			dst = append(dst, '\\', short)
+		if letter != 'u' {
+			dst = append(dst, '\\', letter)
 		} else {
 			dst = append(dst, '\\', 'u', '0', '0', lowerHex[c>>4], lowerHex[c&15])
 		}

@@ -173,7 +173,7 @@ func lowSurrogate(data []byte, i int) bool {
 // shortestControl says whether \u00.. with these last two digits is how quoting
 // writes the control character unit.
 func shortestControl(unit rune, digits []byte) bool {
-	if unit >= 0x20 || shortEscape(byte(unit)) != 0 {
+	if unit >= 0x20 || escapes[unit] != 'u' {
 		return false
 	}
 	return digits[0] == lowerHex[unit>>4] && digits[1] == lowerHex[unit&15]

@@ -20,9 +20,6 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 	if m.CallID == "" {
 		return 0, turn.NestedCall
 	}
-	if m.Mixed {
-		return 0, turn.MixedContent
-	}
 	if m.Mixed { // a picture and its words belong together
 		return 0, turn.MixedContent
 	}
@@ -112,7 +109,7 @@ func (d *Draft) bases(i int, p reduce.Proposal) []turn.Base {
 next:
 	for _, n := range p.Bases {
 		b := ix.Base(n)
-		base := turn.Base{Message: b.Message, Block: b.Block}
+		base := turn.Base{Message: b.Message, Block: d.place(b.Message, b.Block)}
 		for _, have := range out {
 			if have == base {
 				continue next
@@ -144,7 +141,7 @@ func (d *Draft) call(i int) kind.Call {
 	if err != nil {
 		args = ""
 	}
-	return kind.Call{Tool: call.Name, Args: args}
+	return kind.Call{Tool: d.tool(i), Args: args}
 }
 
 func (d *Draft) count(text string) int { return d.meter.JSONString(text).Tokens }

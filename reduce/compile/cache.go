@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"sync"
 
 	"token-terminator/reduce/delta"
@@ -15,7 +16,7 @@ type viewKey struct {
 }
 
 const (
-	maxIndexes   = 32 // indexes kept, one per live session chain
+	maxIndexes   = 32 // indexes kept, at most two of one session chain
 	maxCacheWalk = 64 // messages a turn looks back for a cached index
 )
 
@@ -23,7 +24,7 @@ const (
 // indexes only what is new. An index in the cache is never added to again.
 type indexCache struct {
 	mu    sync.Mutex
-	order []viewKey // least recently used first
+	order []viewKey // as they were put, oldest first
 	held  map[viewKey]*delta.Index
 }
 
@@ -36,27 +37,22 @@ func (c *indexCache) get(key viewKey) (*delta.Index, bool) {
 	return ix, ok
 }
 
-// put keeps ix and drops what the same session held before, or the oldest.
+// put keeps ix and the newest one the same session held before, which a fork or a
+// retry may still go on from. Beyond maxIndexes the oldest goes.
 func (c *indexCache) put(key viewKey, ix *delta.Index) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.order[:0]
-	sameSession := 0
-	for _, k := range c.order {
-		if k.session == key.session {
-			sameSession++
+	own := 0
+	for _, k := range slices.Backward(c.order) {
+		if k.session == key.session && k != key {
+			own++
 		}
-	}
-	for _, k := range c.order {
-		if k == key || (k.session == key.session && sameSession > 1) {
+		if k == key || k.session == key.session && own > 1 {
 			delete(c.held, k)
-			sameSession--
-			continue
 		}
-		kept = append(kept, k)
 	}
-	c.order = append(kept, key)
-	c.held[key] = ix
+	c.order = slices.DeleteFunc(c.order, func(k viewKey) bool { return c.held[k] == nil })
+	c.order, c.held[key] = append(c.order, key), ix
 	for len(c.order) > maxIndexes {
 		delete(c.held, c.order[0])
 		c.order = c.order[1:]

@@ -17,9 +17,6 @@ import (
 // byte.
 const Renderer = "a1"
 
-// MaxRequest is the largest request that is looked at, in bytes.
-const MaxRequest = 64 << 20
-
 // Settings of one session.
 type Settings struct {
 	Off      bool   // nothing is changed and nothing is remembered
@@ -130,34 +127,41 @@ func (c *Compiler) Meter(model string) *tokens.Meter {
 }
 
 // Begin reads a request and drafts its turn. A reason other than "" passes the
-// request through at once, with nothing to remember.
+// request through at once, with nothing to remember. A request whose messages could
+// be told apart and that must not change all the same has a draft: Finish gives the
+// original, and its new messages are remembered as sent whole.
 func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if c.settings.Off {
 		return nil, turn.TurnedOff
-	}
-	if len(body) > MaxRequest {
-		return nil, turn.TooLarge
 	}
 	doc, err := request.Parse(body)
 	if err != nil {
 		return nil, reasonOf(err, turn.NotJSON)
 	}
-	if err := doc.Check(); err != nil {
-		return nil, reasonOf(err, turn.PairingBroken)
-	}
-	segments, err := doc.Segments()
-	if err != nil {
-		return nil, reasonOf(err, turn.UnknownShape)
-	}
-	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), calls: callsIn(doc)}
-	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
-	if d.raw.Unmeasured != "" {
-		return nil, d.raw.Unmeasured
-	}
+	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model)}
 	d.known = snap.Memory.LongestPrefix(d.chain)
+	if d.passes = d.weigh(); d.passes != "" {
+		return d, ""
+	}
+	d.calls = callsIn(doc)
+	d.offers = doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	d.remember()
 	d.decide()
 	return d, ""
+}
+
+// weigh checks and measures the request as it came and says why nothing of it may
+// change, "" when it may.
+func (d *Draft) weigh() turn.Reason {
+	if err := d.doc.Check(); err != nil {
+		return reasonOf(err, turn.PairingBroken)
+	}
+	segments, err := d.doc.Segments()
+	if err != nil {
+		return reasonOf(err, turn.UnknownShape)
+	}
+	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
+	return d.raw.Unmeasured
 }
 
 func reasonOf(err error, otherwise turn.Reason) turn.Reason {

@@ -116,7 +116,12 @@ func TestTurn_BadRequestsPassWithAReason(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, reason := newChain(t, nil).begin([]byte(test.body))
+			draft, reason := newChain(t, nil).begin([]byte(test.body))
+			if reason == "" {
+				out := draft.Finish(prove(draft.Evidence()))
+				require.Nil(t, out.Body)
+				reason = out.Reason
+			}
 			require.Equal(t, test.reason, reason)
 		})
 	}
@@ -222,6 +227,9 @@ func TestTurn_MissingProofDropsTheFormAndWhatLeansOnIt(t *testing.T) {
 	for _, b := range out.Blocks {
 		require.NotEqual(t, turn.Sum(log), b.Decision.Before)
 	}
+	require.Contains(t, out.Kept, compile.Kept{
+		Message: 3, Block: "/content", Tool: "bash", Tokens: out.Kept[len(out.Kept)-1].Tokens, Reason: turn.ProofMissing,
+	}, "a dropped form says why")
 	require.True(t, out.Lowered)
 	for _, node := range out.Nodes {
 		for _, d := range node.Decisions {

@@ -1,8 +1,10 @@
 package compile
 
 import (
+	"slices"
+	"strings"
+
 	"token-terminator/plan"
-	"token-terminator/reduce"
 	"token-terminator/request"
 	"token-terminator/tokens"
 	"token-terminator/turn"
@@ -10,24 +12,28 @@ import (
 
 // Draft is a turn between its two halves.
 type Draft struct {
-	c     *Compiler
-	snap  Snapshot
-	doc   *request.Doc
-	chain []turn.Digest
-	meter *tokens.Meter
-	raw   tokens.Measure
-	calls int // calls answered before this one
+	c      *Compiler
+	snap   Snapshot
+	doc    *request.Doc
+	chain  []turn.Digest
+	meter  *tokens.Meter
+	raw    tokens.Measure
+	calls  int  // calls answered before this one
+	offers bool // the recovery tool is declared and not forbidden
 
-	known     int             // messages the memory knows
-	blocks    []Block         // every decision in force, remembered ones first
-	kept      []Kept          // new strings left alone
-	artifacts []turn.Artifact // evidence of the new decisions
-	view      *view           // the texts the model sees, built when first needed
-	shrunk    int             // tokens the decisions of this turn take away so far
+	passes    turn.Reason        // why the original goes out whatever is proposed, "" it need not
+	known     int                // messages the memory knows
+	blocks    []Block            // every decision in force, remembered ones first
+	kept      []Kept             // new strings left alone
+	resting   map[turn.Base]bool // strings whose decisions rest in this request
+	artifacts []turn.Artifact    // evidence of the new decisions
+	view      *view              // the texts the model sees, built when first needed
+	shrunk    int                // tokens the decisions of this turn take away so far
 }
 
-// remember takes the decisions of messages that were sent before. A decision that
-// does not fit the message any more is dropped: the request is not the one we know.
+// remember takes the decisions of messages that were sent before. Where recovery is
+// not offered any more, those that hide text rest, with what leans on them: a model
+// must never see an id it cannot follow, even if the provider's cache is lost by it.
 func (d *Draft) remember() {
 	for i := range d.known {
 		node, ok := d.snap.Memory.Lookup(d.chain[i])
@@ -35,8 +41,50 @@ func (d *Draft) remember() {
 			return
 		}
 		for _, decision := range node.Decisions {
-			d.blocks = append(d.blocks, Block{Message: i, Decision: decision})
-			d.shrunk += decision.TokensBefore - decision.TokensAfter
+			d.blocks = append(d.blocks, Block{Message: i, Decision: d.placed(i, decision)})
+		}
+	}
+	if !d.offers {
+		all := d.blocks
+		d.blocks = d.withoutDependents(all, func(b Block) bool { return b.Decision.Form.Hides() })
+		d.rest(all)
+	}
+	for _, b := range d.blocks {
+		d.shrunk += b.Decision.TokensBefore - b.Decision.TokensAfter
+	}
+}
+
+// placed is a remembered decision with its pointers as this request spells them.
+func (d *Draft) placed(i int, decision turn.Decision) turn.Decision {
+	decision.Block = d.place(i, decision.Block)
+	decision.Bases = slices.Clone(decision.Bases)
+	for n, base := range decision.Bases {
+		decision.Bases[n].Block = d.place(base.Message, base.Block)
+	}
+	return decision
+}
+
+// place is where the string that was block of message i stands in this request: a
+// message is the same with its content as a string and as a single text part, and
+// hosts change one into the other when they move their cache marks.
+func (d *Draft) place(i int, block string) string {
+	if i < 0 || i >= len(d.doc.Messages) {
+		return block
+	}
+	texts := d.doc.Messages[i].Texts
+	if len(texts) == 1 && (block == "/content" || block == "/content/0/text") {
+		return texts[0].Block
+	}
+	return block
+}
+
+// rest notes the strings whose decisions are not in force in this request only: they
+// are no base for anything new, since they will be shown differently again.
+func (d *Draft) rest(all []Block) {
+	d.resting = map[turn.Base]bool{}
+	for _, b := range all {
+		if _, ok := d.decided(b.Message, b.Decision.Block); !ok {
+			d.resting[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
 		}
 	}
 }
@@ -46,14 +94,13 @@ func (d *Draft) decide() {
 	if d.c.settings.Plan.TooSmall(d.raw.Tokens) {
 		return
 	}
-	offers := d.doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	for i := d.known; i < len(d.doc.Messages); i++ {
 		m := d.doc.Messages[i]
 		if m.Role != "tool" {
 			continue
 		}
 		for _, text := range m.Texts {
-			if size, reason := d.birth(i, text, offers); reason != "" {
+			if size, reason := d.birth(i, text, d.offers); reason != "" {
 				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
 			}
 		}
@@ -85,10 +132,11 @@ func (d *Draft) nodes(blocks []Block) []turn.Node {
 	return fresh
 }
 
-// tool is the name of the tool whose result message i is, "" unknown.
+// tool is the name of the tool whose result message i is, "" unknown. A model may give
+// a name that is no Unicode; it is stored and reported with its broken parts as "?".
 func (d *Draft) tool(i int) string {
 	if msg, call, ok := d.doc.CallOf(i); ok {
-		return d.doc.Messages[msg].Calls[call].Name
+		return strings.ToValidUTF8(d.doc.Messages[msg].Calls[call].Name, "?")
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"maps"
 	"slices"
 
 	"token-terminator/reduce"
@@ -13,20 +12,23 @@ import (
 // Finish renders the turn with the vault's proofs: the best rung of the ladder that
 // passes the gate, or the original.
 func (d *Draft) Finish(pinned turn.Pinned) Outcome {
+	if d.passes != "" {
+		return d.settle(nil, nil, d.passes)
+	}
 	if pinned.Reason != "" && len(pinned.Proofs) == 0 && len(d.artifacts) > 0 {
 		// Nothing became durable: the remembered forms may still go out.
-		return d.settle([][]Block{d.remembered()}, pinned.Reason)
+		return d.settle([][]Block{d.remembered()}, pinned.Proofs, pinned.Reason)
 	}
 	proven := d.proven(pinned.Proofs)
 	rungs := [][]Block{proven, d.withoutDependents(proven, func(b Block) bool { return b.New && b.Decision.Form.Hides() })}
 	rungs = append(rungs, d.remembered())
-	return d.settle(rungs, "")
+	return d.settle(rungs, pinned.Proofs, "")
 }
 
 // settle takes the first rung that passes.
-func (d *Draft) settle(rungs [][]Block, why turn.Reason) Outcome {
+func (d *Draft) settle(rungs [][]Block, proofs map[turn.Digest]turn.Proof, why turn.Reason) Outcome {
 	original := Outcome{
-		Reason: why, Kept: d.kept, Nodes: d.nodes(nil), Lowered: d.fresh(d.blocks),
+		Reason: why, Kept: d.keptBut(nil, proofs), Nodes: d.nodes(nil), Lowered: d.fresh(d.blocks),
 		Tokens: Tokens{Raw: d.raw, Final: d.raw, Label: d.meter.Label(), Exact: d.meter.Exact()},
 	}
 	if original.Reason == "" {
@@ -41,7 +43,7 @@ func (d *Draft) settle(rungs [][]Block, why turn.Reason) Outcome {
 		}
 		out, reason := d.try(blocks)
 		if reason == "" {
-			out.Kept, out.Nodes = d.kept, d.nodes(blocks)
+			out.Kept, out.Nodes = d.keptBut(blocks, proofs), d.nodes(blocks)
 			out.Lowered = !d.asPinned(blocks)
 			return out
 		}
@@ -74,7 +76,7 @@ func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 		return Outcome{}, turn.InternalError
 	}
 	final := d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
-	if reason := d.gate(final); reason != "" {
+	if reason := d.gate(final, d.fresh(blocks)); reason != "" {
 		return Outcome{}, reason
 	}
 	return Outcome{
@@ -83,11 +85,13 @@ func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 	}, ""
 }
 
-func (d *Draft) gate(final tokens.Measure) turn.Reason {
+// gate says why a rung may not go out. Whether it pays is asked of new forms only: one
+// that was sent stays, or the cached prefix would change with the number of calls.
+func (d *Draft) gate(final tokens.Measure, fresh bool) turn.Reason {
 	if reason, ok := reduce.Gate(d.meter, d.raw, final); !ok {
 		return reason
 	}
-	if !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
+	if fresh && !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
 		return turn.MinPrefix
 	}
 	return ""
@@ -127,7 +131,7 @@ func (d *Draft) proven(proofs map[turn.Digest]turn.Proof) []Block {
 }
 
 // withoutDependents drops the blocks drop names and, since their texts change
-// again, every new block that leans on a dropped one.
+// again, every block that leans on a dropped one.
 func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block {
 	gone := map[turn.Base]bool{}
 	var kept []Block
@@ -137,7 +141,7 @@ func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block
 			leans = leans || gone[base]
 		}
 		// A repeat of a hidden text names a message, not a base: drop it with the rest.
-		if drop(b) || (b.New && leans) || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
+		if drop(b) || leans || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
 			gone[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
 			continue
 		}
@@ -151,30 +155,30 @@ func (d *Draft) fresh(blocks []Block) bool {
 	return slices.ContainsFunc(blocks, func(b Block) bool { return b.New })
 }
 
-// asPinned says whether blocks are exactly the decisions that were pinned, the
-// vault's longer ids aside.
-func (d *Draft) asPinned(blocks []Block) bool {
-	if len(blocks) != len(d.blocks) {
-		return false
-	}
-	for n, b := range blocks {
-		if b.Message != d.blocks[n].Message || b.Decision.Block != d.blocks[n].Decision.Block {
-			return false
+// keptBut lists the new strings that stay as they are when only blocks are shown
+// smaller: those without a form, and those whose form was dropped.
+func (d *Draft) keptBut(blocks []Block, proofs map[turn.Digest]turn.Proof) []Kept {
+	kept := slices.Clone(d.kept)
+	for _, b := range d.blocks {
+		if !b.New || slices.ContainsFunc(blocks, b.same) {
+			continue
 		}
+		reason := turn.LowerRung
+		if proof, ok := proofs[b.Decision.Before]; !ok || proof.Artifact != b.Decision.Artifact {
+			reason = turn.ProofMissing
+		}
+		kept = append(kept, Kept{
+			Message: b.Message, Block: b.Decision.Block, Tool: b.Decision.Tool, Tokens: b.Decision.TokensBefore, Reason: reason,
+		})
 	}
-	return true
+	return kept
 }
 
-// Reasons counts why the strings of this turn ended as they did.
-func (o Outcome) Reasons() map[turn.Reason]int {
-	counts := map[turn.Reason]int{}
-	for _, b := range o.Blocks {
-		if b.New {
-			counts[b.Decision.Reason]++
-		}
-	}
-	for _, k := range o.Kept {
-		counts[k.Reason]++
-	}
-	return maps.Clone(counts)
+// same says whether two blocks are decisions for one string.
+func (b Block) same(o Block) bool {
+	return b.Message == o.Message && b.Decision.Block == o.Decision.Block
 }
+
+// asPinned says whether blocks are exactly the decisions that were pinned, the
+// vault's longer ids aside.
+func (d *Draft) asPinned(blocks []Block) bool { return slices.EqualFunc(blocks, d.blocks, Block.same) }

@@ -64,6 +64,10 @@ func (c *Compiler) Single(session, model string, block reduce.Block) Single {
 	out := Single{In: meter.JSONString(block.Text), Label: meter.Label(), Kind: string(reduce.KindOf(block))}
 	out.Out = out.In
 	out.Decision = turn.Decision{Form: turn.Original, Before: turn.Sum(block.Text), Text: block.Text, ShownAt: -1, Kind: out.Kind}
+	if reason := settings.Eligible(block); reason != "" {
+		out.Decision.Reason = reason
+		return out
+	}
 	if out.In.Unmeasured != "" {
 		out.Decision.Reason = out.In.Unmeasured
 		return out

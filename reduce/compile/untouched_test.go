@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -195,6 +196,7 @@ func TestDecidedMessagesAreAFixedPoint(t *testing.T) {
 	c := newChain(t, nil)
 	body := newChat().call("bash", cmd("tail a"), serviceLog(400, oddLine)).call("bash", cmd("b"), pick(2)).call("bash", cmd("c"), sourceFile(90)).body()
 	first := c.turn(body)
+	require.NotNil(t, first.Body)
 	for range 3 {
 		again := c.turn(body)
 		require.Equal(t, string(first.Body), string(again.Body))
@@ -220,4 +222,22 @@ func TestSettingsAreChecked(t *testing.T) {
 		_, err := compile.New(c.settings, c.key, tokens.NewMemo(1<<20))
 		require.ErrorIs(t, err, compile.ErrBadSettings, name)
 	}
+}
+
+// A model may call a tool by a name that is no Unicode. What is stored of the call must
+// be, or the vault would refuse the turn and every one after it.
+func TestABrokenToolNameCostsNothing(t *testing.T) {
+	t.Parallel()
+	body := newChat().call("bash~", cmd("tail log"), serviceLog(400, oddLine)).body()
+	body = bytes.Replace(body, []byte("bash~"), []byte(`bash\ud800`), 1)
+	draft, reason := newChain(t, nil).begin(body)
+	require.Empty(t, reason)
+	found := 0
+	for _, node := range draft.Evidence().Nodes {
+		for _, d := range node.Decisions {
+			found++
+			require.True(t, utf8.ValidString(d.Tool))
+		}
+	}
+	require.Equal(t, 1, found)
 }

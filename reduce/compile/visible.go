@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"token-terminator/reduce/delta"
 	"token-terminator/reduce/envelope"
 	"token-terminator/reduce/kind"
+	"token-terminator/request"
 	"token-terminator/turn"
 )
 
@@ -62,8 +64,9 @@ func (d *Draft) viewKeys() []viewKey {
 	b := 0
 	for i := range d.known {
 		for ; b < len(d.blocks) && d.blocks[b].Message == i; b++ {
-			text := d.blocks[b].Decision.Text
-			decisions = turn.Chain(decisions, turn.Sum(text))
+			decision := d.blocks[b].Decision
+			decisions = turn.Chain(decisions, turn.Sum(strconv.Itoa(i)+decision.Block))
+			decisions = turn.Chain(decisions, turn.Sum(decision.Text))
 		}
 		keys[i] = viewKey{session: d.snap.Binding.Session, chain: d.chain[i], decisions: decisions}
 	}
@@ -73,6 +76,9 @@ func (d *Draft) viewKeys() []viewKey {
 // show adds what the model sees of message j to the index.
 func (d *Draft) show(ix *delta.Index, j int) {
 	m := d.doc.Messages[j]
+	if m.Locked != "" {
+		return // of two equal keys nobody knows which one the receiver takes
+	}
 	if m.Role == "assistant" {
 		d.showCalls(ix, j)
 		return
@@ -83,6 +89,9 @@ func (d *Draft) show(ix *delta.Index, j int) {
 	call := d.call(j)
 	path, read := call.ReadPath()
 	for _, text := range m.Texts {
+		if d.resting[turn.Base{Message: j, Block: text.Block}] {
+			continue
+		}
 		value, ok := d.decided(j, text.Block)
 		if !ok {
 			var err error
@@ -90,15 +99,27 @@ func (d *Draft) show(ix *delta.Index, j int) {
 				continue
 			}
 		}
-		base := delta.Base{Message: j, Block: text.Block, Label: d.label(j), Path: path, Text: value, IsRead: read}
+		label := d.label(j, text.Block)
+		base := delta.Base{Message: j, Block: text.Block, Label: label, Path: path, Text: value, IsRead: read}
 		ix.Add(base)
 		if env, ok := envelope.Open(value); ok {
 			for _, field := range env.Fields() {
-				base.Text, base.Label = field.Value, d.label(j)+" "+field.Key
+				base.Text, base.Label = field.Value, label+" "+fieldName(field, env.Fields())
 				ix.Add(base)
 			}
 		}
 	}
+}
+
+// fieldName is the key of an envelope's field, or the way to it where others have the
+// same key: a note must name one text only.
+func fieldName(field envelope.Field, all []envelope.Field) string {
+	for _, other := range all {
+		if other.Key == field.Key && other.Pointer != field.Pointer {
+			return field.Pointer[1:]
+		}
+	}
+	return field.Key
 }
 
 func (d *Draft) showCalls(ix *delta.Index, j int) {
@@ -111,7 +132,7 @@ func (d *Draft) showCalls(ix *delta.Index, j int) {
 		path, _ := call.WritePath()
 		for _, named := range delta.Arguments(args) {
 			ix.Add(delta.Base{
-				Message: j, Block: "/tool_calls/" + strconv.Itoa(k) + "/function/arguments",
+				Message: j, Block: c.Args.Block,
 				Label: "call " + strconv.Itoa(d.callNumber(j, k)) + " (" + hint(call) + ") " + named.Key, Path: path, Text: named.Value,
 			})
 		}
@@ -146,16 +167,21 @@ func (d *Draft) blocksOf(message int) []Block {
 	return d.blocks[lo:end]
 }
 
-// label names a result for the model: its number among the results of the request
-// and what the call was about.
-func (d *Draft) label(j int) string {
+// label names a text of a result for the model: the result's number among those of
+// the request, what the call was about and, where it has several texts, which one.
+func (d *Draft) label(j int, block string) string {
 	n := 0
 	for _, m := range d.doc.Messages[:j+1] {
 		if m.Role == "tool" {
 			n++
 		}
 	}
-	return "result " + strconv.Itoa(n) + " (" + hint(d.call(j)) + ")"
+	label := "result " + strconv.Itoa(n) + " (" + hint(d.call(j)) + ")"
+	if texts := d.doc.Messages[j].Texts; len(texts) > 1 {
+		part := slices.IndexFunc(texts, func(t request.Text) bool { return t.Block == block })
+		label += " part " + strconv.Itoa(part+1)
+	}
+	return label
 }
 
 // callNumber numbers a call among all calls of the request, from 1.
@@ -212,7 +238,7 @@ func (d *Draft) repeated(block reduce.Block) (reduce.Proposal, bool) {
 	for _, b := range d.blocks {
 		dec := b.Decision
 		if dec.Before == digest && (dec.Form == turn.Compressed || dec.Form == turn.Layout) {
-			return reduce.Repeat(d.label(b.Message), kind.Kind(dec.Kind), reduce.Lines(block.Text)), true
+			return reduce.Repeat(d.label(b.Message, dec.Block), kind.Kind(dec.Kind), block.Text), true
 		}
 	}
 	return reduce.Proposal{}, false

@@ -21,6 +21,13 @@ type Change struct {
 	Text  string
 }
 
+// Exact says whether field i (an index of Fields) is spelled as Replace spells texts,
+// so that its old text, put back, gives the source's bytes.
+func (e Envelope) Exact(i int) bool {
+	n := &e.nodes[e.at[i]]
+	return e.text[n.Start:n.End] == string(jsonscan.AppendString(nil, e.fields[i].Value))
+}
+
 // Replace returns the whole result with the given fields replaced and nothing
 // hidden. All other bytes are those of the source.
 func (e Envelope) Replace(changes []Change) (string, error) {

@@ -43,8 +43,20 @@ func progressLayer(t string) bool {
 func (s *source) judgeBuild() {
 	s.noise, s.fold = make([]bool, s.lines()), "all of progress"
 	for i := range s.noise {
-		s.noise[i] = s.sev[i] == 0 && progressLine(strings.TrimLeft(s.line(i), " \t"))
+		t := strings.TrimLeft(s.line(i), " \t")
+		s.noise[i] = s.sev[i] == 0 && progressLine(t) && !hitch(t)
 	}
+}
+
+// hitch says that a progress line tells of something that did not go as usual.
+func hitch(t string) bool {
+	for _, w := range [...]string{"not ", "no", "missing", "cannot", "deprecated", "skip", "Skip", "retry", "Retry", "mismatch", "conflict", "lock held", "yanked", "invalid", "404", "403", "500", "502", "503"} {
+		i := strings.Index(t, w)
+		if i > 0 && (t[i-1] == ' ' || t[i-1] == '(') && (w != "no" || i+2 == len(t)) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDetail is how many indented lines below an error belong to it.

@@ -10,7 +10,7 @@ type event struct {
 
 // readEvent reads a line of go test -json without decoding it.
 func readEvent(l string) (event, bool) {
-	if len(l) < 2 || l[0] != '{' {
+	if len(l) < 2 || l[0] != '{' || l[len(l)-1] != '}' {
 		return event{}, false
 	}
 	e := event{action: member(l, `"Action":"`)}
@@ -65,7 +65,7 @@ func (s *source) testEvents() {
 		l := s.line(i)
 		e, ok := readEvent(l)
 		if !ok {
-			if t := strings.TrimLeft(l, " \t"); passedLine(l, t) || strings.HasPrefix(t, "go: downloading ") {
+			if t := strings.TrimLeft(l, " \t"); passedLine(t, s.sev[i] != 0) || strings.HasPrefix(t, "go: downloading ") {
 				s.noise[i] = true
 			}
 			continue
@@ -82,15 +82,24 @@ func (s *source) testEvents() {
 		case e.action == "skip" && e.test != "":
 			s.mark(i, structure)
 		default:
-			s.noise[i] = e.action != "bench"
+			s.noise[i] = e.action == "run" || e.action == "pass" || e.action == "pause" || e.action == "cont" || e.action == "start"
 		}
 	}
 }
 
-func starting(out string) bool { return strings.HasPrefix(out, "=== ") }
+// starting reads the output "=== RUN   TestX".
+func starting(out string) bool {
+	t := strings.TrimSuffix(out, `\n`)
+	name, ok := started(t)
+	return ok && strings.HasSuffix(t, name)
+}
 
 // passing says that an output event tells of a passed test or holds nothing.
 func passing(out string) bool {
-	t := strings.TrimLeft(out, " \t")
-	return strings.HasPrefix(t, "--- PASS") || t == `\n` || t == "" || t == `PASS\n` || strings.HasPrefix(t, `ok  \t`)
+	t := strings.TrimSuffix(strings.TrimLeft(out, " \t"), `\n`)
+	if t == "" || t == "PASS" || passedMark(t) {
+		return true
+	}
+	rest, ok := strings.CutPrefix(t, `ok  \t`)
+	return ok && passedPackage(strings.ReplaceAll(rest, `\t`, "\t"))
 }

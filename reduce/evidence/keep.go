@@ -60,7 +60,7 @@ func (s *source) judge(k kind.Kind, set form.Settings) {
 		}
 	}
 	for _, like := range s.same {
-		if like >= 0 {
+		if like >= 0 && (s.noise == nil || !s.noise[like]) {
 			s.mark(int(like), sampled) // notes point at it
 		}
 	}

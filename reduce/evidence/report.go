@@ -8,8 +8,14 @@ import "strings"
 var caseTags = [...]string{"<testcase", "<UnitTestResult", "<test-case", "<test "}
 
 // failMarks are what a test element that did not simply pass holds.
-var failMarks = [...]string{"<failure", "<error", "<skipped", `outcome="Failed"`, `outcome="NotExecuted"`, `outcome="Error"`, `result="Fail`, `result="Skip`,
-	`result="Inconclusive"`, "<ErrorInfo", "<system-err", `status="FAIL`, "<rerunFailure", "<flakyFailure"}
+var failMarks = [...]string{"<failure", "<error", "<skipped", "<ErrorInfo", "<system-err", "<rerunFailure", "<flakyFailure"}
+
+// endings are the attributes that say how a test ended, goodEnds what they say of
+// one that passed.
+var (
+	endings  = [...]string{` outcome="`, ` result="`, ` status="`}
+	goodEnds = [...]string{"passed", "pass", "success", "completed", "run", "ok"}
+)
 
 func (s *source) reportXML() {
 	n := s.lines()
@@ -27,7 +33,7 @@ func (s *source) reportXML() {
 		case strings.Contains(t, "<testsuite") && !clean(t):
 			s.mark(i, structure)
 		case strings.HasPrefix(t, "<testsuite"), t == "</testsuite>", strings.HasPrefix(t, "<TestEntry "), strings.HasPrefix(t, "<properties"), strings.HasPrefix(t, "</properties"):
-			s.noise[i] = true
+			s.noise[i] = markup(t)
 		}
 		i++
 	}
@@ -65,7 +71,7 @@ func (s *source) caseEnd(i int, tag string) int {
 // testCase folds the lines i to j when the test passed and printed nothing odd,
 // and keeps all of them when it did not pass.
 func (s *source) testCase(i, j int) {
-	failed := !clean(s.line(i))
+	failed := !clean(s.line(i)) || badEnd(s.line(i))
 	for k := i; k < j && !failed; k++ {
 		l := s.line(k)
 		for _, m := range failMarks {
@@ -78,12 +84,32 @@ func (s *source) testCase(i, j int) {
 		}
 		return
 	}
-	s.noise[i] = true
-	for k := i + 1; k < j; k++ {
-		if t := strings.TrimSpace(s.line(k)); strings.HasPrefix(t, "</") || t == "" {
-			s.noise[k] = true
+	for k := i; k < j; k++ {
+		t := strings.TrimSpace(s.line(k))
+		s.noise[k] = t == "" || (k == i || strings.HasPrefix(t, "</")) && markup(t)
+	}
+}
+
+// markup says that a line starts and ends with a tag.
+func markup(t string) bool { return t != "" && t[0] == '<' && t[len(t)-1] == '>' }
+
+// badEnd says that a test element names an ending other than a pass.
+func badEnd(t string) bool {
+	for _, key := range endings {
+		_, rest, found := strings.Cut(t, key)
+		if !found {
+			continue
+		}
+		said, _, _ := strings.Cut(rest, `"`)
+		good := false
+		for _, w := range goodEnds {
+			good = good || strings.EqualFold(said, w)
+		}
+		if !good {
+			return true
 		}
 	}
+	return false
 }
 
 // clean says that no suite on the line has failures or errors.

@@ -47,7 +47,7 @@ func (s *source) testLines() {
 		}
 		if name, ok := started(t); ok {
 			running, below = name, false
-			s.noise[i] = !failing[name] || strings.HasPrefix(t, "=== PAUSE") || strings.HasPrefix(t, "=== CONT")
+			s.noise[i] = strings.HasSuffix(t, name) && (!failing[name] || strings.HasPrefix(t, "=== PAUSE") || strings.HasPrefix(t, "=== CONT"))
 			continue
 		}
 		switch {
@@ -56,8 +56,8 @@ func (s *source) testLines() {
 			s.mark(i, severe)
 		case strings.HasPrefix(t, "--- "):
 			below = false
-			s.noise[i] = strings.HasPrefix(t, "--- PASS")
-		case passedLine(l, t):
+			s.noise[i] = passedMark(t)
+		case passedLine(t, s.sev[i] != 0):
 			s.noise[i] = true
 			below = false
 		case t != "" && (below || failing[running] && running != "" && l != t):
@@ -111,77 +111,6 @@ func started(t string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// passedLine says that a line tells of passed tests only. l has its indent, t has not.
-func passedLine(l, t string) bool {
-	if t == "" {
-		return false
-	}
-	switch t[0] {
-	case 'P':
-		return strings.HasPrefix(t, "PASS ") && len(t) > 5
-	case 'o':
-		if strings.HasPrefix(t, "ok  \t") { // a package of go test; its coverage is worth a look
-			return !strings.Contains(t, "coverage:")
-		}
-		return strings.HasPrefix(t, "ok ") && len(t) > 3 && class[t[3]] == isDigit // TAP
-	case '?':
-		return strings.HasPrefix(t, "?   \t") && strings.HasSuffix(t, "[no test files]")
-	case 't':
-		if strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... ok") {
-			return true
-		}
-	case '[':
-		if strings.HasPrefix(t, "[INFO] ") {
-			return mavenPassed(t[7:])
-		}
-	case 'R', 'T':
-		if mavenPassed(t) {
-			return true
-		}
-	case '.':
-		return dots(t)
-	}
-	if t[0] >= 0x80 {
-		for _, w := range [...]string{"✓ ", "✔ ", "√ ", "✅ "} {
-			if strings.HasPrefix(t, w) {
-				return true
-			}
-		}
-		return false
-	}
-	if i := strings.Index(t, "::"); i > 0 {
-		rest := t[i:]
-		return strings.Contains(rest, " PASSED") || strings.HasPrefix(t, "PASSED ")
-	}
-	if strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... OK") {
-		return true
-	}
-	if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
-		return dots(strings.TrimLeft(t[i+4:], " "))
-	}
-	return strings.Contains(t, "   Passed  ") && strings.Contains(t, "Test ")
-}
-
-// dots says that the text is a progress line of passed tests, "....... [ 12%]".
-func dots(t string) bool {
-	n := 0
-	for n < len(t) && (t[n] == '.' || t[n] == ' ') {
-		n++
-	}
-	rest := t[n:]
-	return n > 0 && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]"))
-}
-
-func mavenPassed(t string) bool {
-	switch {
-	case strings.HasPrefix(t, "Running "):
-		return true
-	case strings.HasPrefix(t, "Tests run: "):
-		return strings.Contains(t, "Failures: 0, Errors: 0, Skipped: 0") && (strings.Contains(t, " - in ") || strings.Contains(t, " -- in "))
-	}
-	return false
 }
 
 var summaryStarts = [...]string{"FAIL", "ok ", "PASS", "Tests run:", "Tests:", "Test Suites:", "test result:", "Ran ", "FAILED", "ERROR ", "E   ", "DONE ",

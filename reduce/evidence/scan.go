@@ -6,11 +6,12 @@ import "math"
 const (
 	isDigit = 1 << iota
 	isHex   // a-f, A-F
-	isAlpha // other letters, every byte of a non-ASCII character
+	isAlpha // other ASCII letters
 	isUpper
 	isSpace
 	isEsc
 	isJoin // underscore: joins words of one name
+	isWide // bytes of non-ASCII characters: words of their own, apart from digits
 )
 
 const inRun = isDigit | isHex | isAlpha
@@ -28,8 +29,10 @@ func classes() (t [256]uint8) {
 			t[c] = isHex | isUpper
 		case c >= 'A' && c <= 'Z':
 			t[c] = isAlpha | isUpper
-		case c >= 'a' && c <= 'z', c >= 0x80:
+		case c >= 'a' && c <= 'z':
 			t[c] = isAlpha
+		case c >= 0x80:
+			t[c] = isWide
 		case c == '_':
 			t[c] = isJoin
 		case c == ' ' || c == '\t' || c == '\r':
@@ -41,8 +44,8 @@ func classes() (t [256]uint8) {
 	return t
 }
 
-// mask stands for any masked value in a shape.
-const mask = 0x23
+// mask stands for any masked value in a shape; no byte and no word has it.
+const mask = 1 << 62
 
 // scanner reads one line after another. The shape of a line is the hash of its
 // words and punctuation with the values masked: numbers, times, addresses, hex and
@@ -87,16 +90,23 @@ func (sc *scanner) scan(s string) {
 			i = skipEscape(s, i)
 		case c == '/' && method:
 			j := untilDelimiter(s, i)
-			sc.add(s[i:j], math.NaN())
+			sc.address(s[i:j])
 			h, i, method = mix(h, mask), j, false
+		case k&isWide != 0:
+			j := i + 1
+			for j < len(s) && class[s[j]]&isWide != 0 {
+				j++
+			}
+			h, i = sc.word(s, i, j, h)
 		case (c == '-' || c == '+') && i+1 < len(s) && class[s[i+1]] == isDigit && signPlace(s, i):
 			i++ // the sign belongs to the number that follows
 		case c == '%' && i+2 < len(s) && class[s[i+1]]&(isDigit|isHex) != 0 && class[s[i+2]]&(isDigit|isHex) != 0:
-			i += 3
-			h = mix(h, '%')
-			for i+2 < len(s) && s[i] == '%' {
-				i += 3
+			j := i + 3
+			for j+2 < len(s) && s[j] == '%' {
+				j += 3
 			}
+			sc.add(s[i:j], math.NaN())
+			h, i = mix(h, '%'), j
 		default:
 			h = mix(h, uint64(c))
 			i++
@@ -132,10 +142,15 @@ func (sc *scanner) word(s string, i, j int, h uint64) (uint64, int) {
 	}
 	if len(w) <= 5 && j+2 < len(s) && s[j] == ':' && s[j+1] == '/' && s[j+2] == '/' && (w == "http" || w == "https") {
 		end := untilDelimiter(s, j)
-		sc.add(s[i:end], math.NaN())
+		host := j + 3
+		for host < end && s[host] != '/' && s[host] != '?' {
+			host++
+		}
+		sc.add(s[i:host], math.NaN())
+		sc.address(s[host:end])
 		return mix(h, mask), end
 	}
-	if len(w) >= 3 {
+	if len(w) >= 3 || w == "rc" {
 		if b := severity(s, i, j); b != 0 {
 			sc.sev |= b
 		}
@@ -148,6 +163,35 @@ func (sc *scanner) word(s string, i, j int, h uint64) (uint64, int) {
 		return mix(h, v<<3|uint64(len(w))), j
 	}
 	return mix(h, hash(w)), j
+}
+
+// address adds a path as it stands and once more with its numbers masked, so that a
+// path of an odd build shows among paths that all differ.
+func (sc *scanner) address(path string) {
+	sc.add(path, math.NaN())
+	h := uint64(seed)
+	for i := 0; i < len(path); {
+		j := i
+		for j < len(path) && class[path[j]]&(isDigit|isHex) != 0 {
+			j++
+		}
+		if j == i {
+			h = mix(h, uint64(path[i]))
+			i++
+			continue
+		}
+		digit := false
+		for k := i; k < j; k++ {
+			digit = digit || class[path[k]] == isDigit
+		}
+		if digit {
+			h = mix(h, mask)
+		} else {
+			h = mix(h, hash(path[i:j]))
+		}
+		i = j
+	}
+	sc.slots = append(sc.slots, slot{h, math.NaN()})
 }
 
 // number handles a run of digits: a time, a decimal, a dotted address or version,
@@ -184,7 +228,7 @@ func signed(s string, i int) int {
 
 func integer(s string, i, j int) float64 {
 	if j-i > 18 {
-		return math.NaN()
+		return long(s, i, j)
 	}
 	v := int64(0)
 	for k := i; k < j; k++ {
@@ -194,6 +238,18 @@ func integer(s string, i, j int) float64 {
 		v = -v
 	}
 	return float64(v)
+}
+
+// long reads a number of many digits, about.
+func long(s string, i, j int) float64 {
+	v := 0.0
+	for k := i; k < j && v < 1e300; k++ {
+		v = v*10 + float64(s[k]-'0')
+	}
+	if signed(s, i) < i {
+		return -v
+	}
+	return v
 }
 
 func (sc *scanner) dotted(s string, i, dot int) int {
@@ -241,6 +297,9 @@ func (sc *scanner) mixed(s string, i, j int, flags uint8, h uint64) (uint64, int
 		sc.add(s[i:j], math.NaN())
 		return mix(h, mask), j
 	case d > i && e == j: // name12
+		if i == 0 && e-d == 4 && d == 1 {
+			sc.sev |= klog(s)
+		}
 		h, _ = sc.word(s, i, d, h)
 		sc.add(s[d:j], integer(s, d, j))
 		return mix(h, mask), j

@@ -1,5 +1,7 @@
 package evidence
 
+import "strings"
+
 // Bits of a line's severity.
 const (
 	sevError = 1 << iota
@@ -13,6 +15,9 @@ const (
 // inside paths and file names, and counts of zero, are no severity.
 func severity(s string, i, j int) uint8 {
 	b := severeWord(s[i:j])
+	if b == 0 {
+		b = shortWord(s, i, j)
+	}
 	if b == 0 {
 		return exitStatus(s, i, j)
 	}
@@ -36,7 +41,7 @@ func severity(s string, i, j int) uint8 {
 // then a number that is not zero.
 func exitStatus(s string, i, j int) uint8 {
 	switch s[i:j] {
-	case "exit", "exited", "Exit", "Exited", "exitcode", "exitCode", "ExitCode", "returncode", "rc", "status", "returned":
+	case "exit", "exited", "Exit", "Exited", "EXIT", "exitcode", "exitCode", "ExitCode", "returncode", "rc", "status", "returned":
 	default:
 		return 0
 	}
@@ -54,11 +59,17 @@ func exitStatus(s string, i, j int) uint8 {
 		}
 		n := integer(s, j, k)
 		between := s[i+len(word) : j]
+		if n == 0 && k+1 < len(s) && s[k] == 'x' && word != "status" && fillers(between) {
+			return hexStatus(s, k+1)
+		}
 		switch {
 		case n == 0 || k-j > 5 || k < len(s) && (class[s[k]]&inRun != 0 || s[k] == '.' && k+1 < len(s) && class[s[k+1]] == isDigit):
 			return 0
 		case word == "status" || word == "returned":
 			// A status alone may be an HTTP status: only what stands right behind counts.
+			if word == "returned" && strings.HasPrefix(between, " code ") {
+				return sevFailure
+			}
 			if len(between) > 2 || n < 400 && (n > 255 || n >= 100) {
 				return 0
 			}
@@ -67,6 +78,49 @@ func exitStatus(s string, i, j int) uint8 {
 			return sevFailure
 		}
 		return 0
+	}
+	return 0
+}
+
+// hexStatus reads the digits behind 0x.
+func hexStatus(s string, k int) uint8 {
+	for ; k < len(s) && class[s[k]]&(isDigit|isHex) != 0; k++ {
+		if s[k] != '0' {
+			return sevFailure
+		}
+	}
+	return 0
+}
+
+// shortWord knows the short forms that loggers print: levels in capitals, and the key
+// err with a value.
+func shortWord(s string, i, j int) uint8 {
+	switch s[i:j] {
+	case "ERR", "ERRO", "EROR", "CRIT":
+		return sevError
+	case "WRN":
+		return sevWarning
+	case "err":
+		if j+1 < len(s) && (s[j] == '=' || s[j] == ':') && s[j+1] != '=' {
+			return sevError
+		}
+	}
+	return 0
+}
+
+// klog gives the severity of a line that starts with a level letter and a date, as
+// Kubernetes components print them: E1130 07:12:01.
+func klog(s string) uint8 {
+	if len(s) < 9 || s[5] != ' ' || class[s[6]] != isDigit || s[8] != ':' {
+		return 0
+	}
+	switch s[0] {
+	case 'E':
+		return sevError
+	case 'F':
+		return sevPanic
+	case 'W':
+		return sevWarning
 	}
 	return 0
 }
@@ -87,7 +141,7 @@ func fillers(t string) bool {
 			j++
 		}
 		switch t[i:j] {
-		case "with", "code", "Code", "status", "Status", "value", "non", "zero", "Error", "error", "is", "was":
+		case "with", "code", "Code", "CODE", "status", "Status", "value", "non", "zero", "Error", "error", "is", "was":
 		default:
 			return false
 		}
@@ -115,19 +169,35 @@ func zeroAfter(s string, j int) bool {
 	if j >= len(s) || s[j] != '=' && s[j] != ':' {
 		return false
 	}
+	said := s[j] == ':'
 	for j++; j < len(s) && s[j] == ' '; j++ {
 	}
 	rest := s[j:]
-	for _, w := range [...]string{"0", "null", "none", "None", "nil", "false", "False", `""`, "-", "[]", "{}"} {
+	for _, w := range [...]string{"0", "null", "none", "None", "nil", "<nil>", "false", "False", `""`, "-", "[]", "{}"} {
 		if len(rest) >= len(w) && rest[:len(w)] == w {
 			next := byte(' ')
 			if len(rest) > len(w) {
 				next = rest[len(w)]
 			}
+			if said && w != "0" && goesOn(rest[len(w):]) {
+				return false
+			}
 			return class[next]&inRun == 0 && next != '.' && next != '-'
 		}
 	}
 	return false
+}
+
+// goesOn says that a message goes on with a word that is no key: "error: null pointer".
+func goesOn(rest string) bool {
+	if rest == "" || rest[0] != ' ' {
+		return false
+	}
+	j := 1
+	for j < len(rest) && class[rest[j]]&(inRun|isJoin) != 0 {
+		j++
+	}
+	return j > 1 && (j == len(rest) || rest[j] != '=' && rest[j] != ':')
 }
 
 // endsIn compares the end of w with a lower-case term without case.

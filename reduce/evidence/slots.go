@@ -9,13 +9,13 @@ import (
 // needle logs; peers.md §6.3 is where they started.
 const (
 	minColumn    = 4    // lines of a shape before its values are judged
-	minSteps     = 8    // steps of a counter before its jumps are judged
 	fewDistinct  = 0.30 // share of distinct values up to which a slot counts as a code, not an id
 	rareShare    = 0.01 // a value of a code slot is rare up to this share of the lines
 	madFactor    = 12.0 // median absolute deviations off the median
 	orderedShare = 0.97 // steps in one direction that make a slot a counter or a clock
 	jumpFactor   = 8.0  // a step is a jump when it exceeds the 95th percentile this often
 	lengthShare  = 0.01 // a digit length is rare up to this share of the lines
+	fewValues    = 24   // distinct values up to which a code slot may show a value more than once
 	maxOutliers  = 12   // outliers kept of one heavy-tailed slot, the most extreme ones
 )
 
@@ -26,6 +26,7 @@ type column struct {
 	seen  tally
 	nums  []float64
 	tmp   []float64
+	own   []int32 // room for lines, when some are judged apart
 }
 
 // judgeValues marks the lines with a rare or outlying value. order lists the line
@@ -69,25 +70,50 @@ func (c *column) mark(s *source, i int, w why) {
 func (c *column) judge(s *source) {
 	n := len(c.slots)
 	c.seen.reset(n)
-	numeric := true
+	texts := 0
 	for i := range c.slots {
 		c.seen.add(c.slots[i].id)
-		numeric = numeric && c.slots[i].num == c.slots[i].num
+		if c.slots[i].num != c.slots[i].num {
+			texts++
+		}
 	}
 	d := c.seen.n
 	if d == 1 {
 		return
+	}
+	numeric := texts == 0 || texts <= max(1, int(rareShare*float64(n))) && n-texts >= minColumn
+	if numeric && texts > 0 {
+		c.setApart(s)
+		n = len(c.slots)
 	}
 	if numeric && c.ordered(s) {
 		return
 	}
 	if d == 2 || float64(d) <= fewDistinct*float64(n) {
 		c.rare(s)
+		if numeric && d > fewValues {
+			c.outliers(s, false)
+		}
 		return
 	}
 	if numeric {
-		c.outliers(s)
+		c.outliers(s, true)
 	}
+}
+
+// setApart marks the few lines of a number slot that have no number there, and takes
+// them out of the column.
+func (c *column) setApart(s *source) {
+	c.own = c.own[:0]
+	kept := c.slots[:0]
+	for i, v := range c.slots {
+		if v.num != v.num {
+			c.mark(s, int(c.lines[i]), value)
+			continue
+		}
+		c.own, kept = append(c.own, c.lines[i]), append(kept, v)
+	}
+	c.lines, c.slots = c.own, kept
 }
 
 // rare marks the lines whose value occurs once, or hardly ever in a slot with few
@@ -95,7 +121,7 @@ func (c *column) judge(s *source) {
 func (c *column) rare(s *source) {
 	n := len(c.slots)
 	limit := int32(1)
-	if c.seen.n <= 24 {
+	if c.seen.n <= fewValues {
 		limit = int32(max(1, min(3, int(rareShare*float64(n)))))
 	}
 	for i := range c.slots {
@@ -149,10 +175,7 @@ func (c *column) steps(s *source, sign float64) {
 		}
 	}
 	slices.Sort(c.nums)
-	bound := jumpFactor * c.nums[min(len(c.nums)-1, len(c.nums)*95/100)]
-	if len(c.nums) < minSteps {
-		bound = math.Inf(1)
-	}
+	bound := jumpFactor * c.nums[min(max(0, len(c.nums)-2), len(c.nums)*95/100)]
 	for i := 1; i < n; i++ {
 		d := sign * (c.slots[i].num - c.slots[i-1].num)
 		if d < 0 {
@@ -172,8 +195,9 @@ func (c *column) steps(s *source, sign float64) {
 	}
 }
 
-// outliers marks numbers far off the median and numbers of a rare digit length.
-func (c *column) outliers(s *source) {
+// outliers marks numbers far off the median; with ends also the lowest, the highest
+// and numbers of a rare digit length.
+func (c *column) outliers(s *source, ends bool) {
 	n := len(c.slots)
 	c.nums = c.nums[:0]
 	for i := range c.slots {
@@ -201,8 +225,15 @@ func (c *column) outliers(s *source) {
 		lengths[digits(v)]++
 	}
 	for i, v := range c.nums {
+		far := math.Abs(v-med) > cut
+		if !ends {
+			if far {
+				c.mark(s, int(c.lines[i]), value)
+			}
+			continue
+		}
 		rareLength := float64(lengths[digits(v)]) <= lengthShare*float64(n)
-		if math.Abs(v-med) > cut || rareLength || v == low && lengths[digits(v)] < n/2 || v == high {
+		if far || rareLength || v == low && lengths[digits(v)] < n/2 || v == high {
 			c.mark(s, int(c.lines[i]), value)
 		}
 	}

@@ -88,20 +88,28 @@ func (s *source) width(i int) int { return int(s.first[i+1] - s.first[i]) }
 func (w *wordScan) read(l string) {
 	w.words = w.words[:0]
 	for i := 0; i < len(l); {
-		if class[l[i]]&inRun == 0 {
+		if class[l[i]]&(inRun|isWide) == 0 {
 			i++
 			continue
 		}
-		j, flags := i, uint8(0)
-		for j < len(l) && class[l[j]]&(inRun|isJoin) != 0 {
-			flags |= class[l[j]]
-			j++
-		}
+		j, flags := wordEnd(l, i)
 		if flags&isDigit == 0 {
 			w.words = append(w.words, hash(l[i:j]))
 		}
 		i = j
 	}
+}
+
+// wordEnd gives the end of the word at i, and the classes of its bytes.
+func wordEnd(l string, i int) (j int, flags uint8) {
+	in := uint8(inRun | isJoin)
+	if class[l[i]]&isWide != 0 {
+		in = isWide
+	}
+	for j = i; j < len(l) && class[l[j]]&in != 0; j++ {
+		flags |= class[l[j]]
+	}
+	return j, flags
 }
 
 // template hashes a line with its values and its seldom words masked. ok says that
@@ -112,12 +120,8 @@ func (w *wordScan) template(l string, limit int32) (key uint64, ok bool) {
 	for i := 0; i < len(l); {
 		k := class[l[i]]
 		switch {
-		case k&inRun != 0:
-			j, flags := i, uint8(0)
-			for j < len(l) && class[l[j]]&(inRun|isJoin) != 0 {
-				flags |= class[l[j]]
-				j++
-			}
+		case k&(inRun|isWide) != 0:
+			j, flags := wordEnd(l, i)
 			switch {
 			case flags&isDigit != 0:
 				h = mix(h, mask)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"token-terminator/internal/strictjson"
 )
 
 // Minify appends text without the white space between tokens. It does not check
@@ -84,40 +86,6 @@ func plainEscape(c byte) byte {
 	return c
 }
 
-const hexDigits = "0123456789abcdef"
-
-// AppendBody appends s as the inside of a string literal: only the quote, the
-// backslash and control characters are escaped. s must be UTF-8.
-func AppendBody(dst []byte, s string) []byte {
-	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return append(dst, s[from:]...)
-}
-
-// AppendString appends s as a string literal with quotes; see AppendBody.
-func AppendString(dst []byte, s string) []byte {
-	return append(AppendBody(append(dst, '"'), s), '"')
-}
+// AppendString appends s as a string literal in its shortest spelling, quotes
+// included. s must be UTF-8.
+func AppendString(dst []byte, s string) []byte { return strictjson.AppendQuoted(dst, s) }

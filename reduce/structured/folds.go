@@ -142,7 +142,7 @@ func (f *folds) repeats() {
 		if places == nil {
 			places = f.t.places()
 		}
-		if pointer := places.pointer(base); len(pointer) <= maxPointer {
+		if pointer, ok := places.pointer(base); ok {
 			f.notes[i] = "[same as " + pointer + "]"
 			f.hidden++
 			i = n.Next - 1
@@ -221,16 +221,23 @@ func (t *tree) places() *places {
 }
 
 // pointer is the RFC 6901 pointer of a node, written as the inside of a JSON
-// string; in a stream its first part is the document's index.
-func (p *places) pointer(i int32) string {
-	parts := []string{}
+// string; in a stream its first part is the document's index. ok is false for one
+// longer than maxPointer.
+func (p *places) pointer(i int32) (pointer string, ok bool) {
+	parts, size := []string{}, 0
 	for ; i > 0; i = p.parent[i] {
 		part := strconv.Itoa(int(p.ordinal[i]))
 		if p.t.nodes[i].HasKey() {
-			part = strings.ReplaceAll(strings.ReplaceAll(p.t.key(i), "~", "~0"), "/", "~1")
+			if part = p.t.key(i); len(part) > maxPointer {
+				return "", false
+			}
+			part = strings.ReplaceAll(strings.ReplaceAll(part, "~", "~0"), "/", "~1")
+		}
+		if size += 1 + len(part); size > maxPointer {
+			return "", false
 		}
 		parts = append(parts, "/"+part)
 	}
 	slices.Reverse(parts)
-	return strings.Join(parts, "")
+	return strings.Join(parts, ""), true
 }

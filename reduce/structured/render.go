@@ -2,6 +2,7 @@ package structured
 
 import (
 	"strconv"
+	"strings"
 
 	"token-terminator/reduce/jsonscan"
 )
@@ -153,21 +154,26 @@ func (w *writer) members(i int32) {
 
 // freeKey is key, or key with a number when the object has a member of that name.
 func (t *tree) freeKey(object int32, key string) string {
+	taken := map[string]bool{}
+	for c := object + 1; c < t.nodes[object].Next; c = t.nodes[c].Next {
+		t.take(taken, c, key)
+	}
 	free := key
-	for n := 2; t.hasKey(object, free); n++ {
+	for n := 2; taken[free]; n++ {
 		free = key + " " + strconv.Itoa(n)
 	}
 	return free
 }
 
-func (t *tree) hasKey(object int32, key string) bool {
-	for c := object + 1; c < t.nodes[object].Next; c = t.nodes[c].Next {
-		if t.key(c) == key {
-			return true
-		}
-		if decoded, ok := jsonscan.Decode(t.text[t.nodes[c].KeyStart:t.nodes[c].KeyEnd]); ok && decoded == key {
-			return true
+// take notes the name of member c when it starts like key, escaped or not.
+func (t *tree) take(taken map[string]bool, c int32, key string) {
+	name := t.key(c)
+	if strings.IndexByte(name, '\\') >= 0 {
+		if decoded, ok := jsonscan.Decode(t.text[t.nodes[c].KeyStart:t.nodes[c].KeyEnd]); ok {
+			name = decoded
 		}
 	}
-	return false
+	if strings.HasPrefix(name, key) {
+		taken[name] = true
+	}
 }

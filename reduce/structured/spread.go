@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -10,9 +11,10 @@ import (
 )
 
 const (
-	madFactor  = 12   // median absolute deviations that make an outlier
-	digitShare = 0.01 // a digit count as rare as this is evidence
-	heavyShare = 0.03 // more outliers than this: judge by magnitude instead
+	madFactor  = 12                  // median absolute deviations that make an outlier
+	digitShare = 0.01                // a digit count as rare as this is evidence
+	heavyShare = 0.03                // more outliers than this: judge by magnitude instead
+	hugest     = math.MaxFloat64 / 4 // stands for numbers that no float64 holds
 )
 
 // spread pins the odd ones of a slot's numbers: values seen once when few are
@@ -35,7 +37,11 @@ func (v *verdict) spread(values []seen) {
 
 // odd is the rule for the numbers of one slot; hash tells equal ones.
 func (v *verdict) odd(values []seen, numbers []float64, hash func(i int) uint64) {
-	if len(values) < leastValues || v.lone(values, hash) {
+	if len(values) < leastValues {
+		return
+	}
+	if v.lone(values, hash) {
+		v.farOff(values, numbers)
 		return
 	}
 	if steps := steps(numbers); steps != nil {
@@ -46,6 +52,18 @@ func (v *verdict) odd(values []seen, numbers []float64, hash func(i int) uint64)
 	}
 	v.digitCounts(values, numbers)
 	for _, i := range oddOnes(numbers) {
+		v.pin(values[i].node)
+	}
+}
+
+// farOff pins outliers among few distinct numbers, where a value far off may occur
+// more than once.
+func (v *verdict) farOff(values []seen, numbers []float64) {
+	far := outliers(numbers)
+	if len(far) > max(3, int(heavyShare*float64(len(numbers)))) {
+		return
+	}
+	for _, i := range far {
 		v.pin(values[i].node)
 	}
 }
@@ -162,7 +180,7 @@ func outliers(numbers []float64) []int {
 		if first == len(sorted) {
 			return nil
 		}
-		if mad = sorted[first+(len(sorted)-first)/2]; len(sorted)-first <= rare(len(sorted)) {
+		if mad = sorted[first+(len(sorted)-first)/2]; len(sorted)-first <= max(2, rare(len(sorted))) { // one value out of place makes two odd steps
 			mad = 0
 		}
 	}
@@ -206,5 +224,8 @@ func number64(lexeme string) (float64, bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(lexeme, 64)
+	if math.IsInf(f, 0) && errors.Is(err, strconv.ErrRange) {
+		return math.Copysign(hugest, f), true
+	}
 	return f, err == nil && !math.IsInf(f, 0)
 }

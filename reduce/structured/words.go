@@ -28,8 +28,8 @@ func hashText(s string) uint64 {
 	return mix(h, v)
 }
 
-// hashShape hashes s with every run of letters and digits that holds a digit put
-// as one sign, so that ids, counts and times fall together.
+// hashShape hashes s with every run of ASCII letters and digits that holds a digit
+// put as one sign, so that ids, counts and times fall together.
 func hashShape(s string) uint64 {
 	h := uint64(mulB)
 	for i := 0; i < len(s); {
@@ -62,7 +62,7 @@ var class = func() (t [256]uint8) {
 		switch {
 		case c >= '0' && c <= '9':
 			t[c] = number
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= 0x80:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 			t[c] = letter
 		}
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"token-terminator/reduce"
+	"token-terminator/request"
+	"token-terminator/turn"
+)
+
+// declare adds the recovery tool to a turn's request, as a host does for our arm. A
+// request that has a tool of that name keeps its own, and a dialect that is not edited
+// yet goes through as it was recorded.
+func (run *sessionRun) declare(i int, raw []byte) []byte {
+	if i == 0 {
+		doc, err := request.Parse(raw)
+		reason := request.ReasonOf(err)
+		run.foreign = err != nil && (reason == turn.DialectPassed || reason == turn.StatefulRequest)
+		run.declared = err == nil && slices.ContainsFunc(doc.Tools, func(t request.Tool) bool { return t.Name == reduce.RecoveryName })
+	}
+	if run.foreign || run.declared {
+		return raw
+	}
+	in, err := request.WithTool(raw, []byte(reduce.RecoveryTool))
+	if err != nil {
+		return raw
+	}
+	return in
+}
+
+// unanswered counts the messages behind the last recorded answer: requests without an
+// answer are no turns.
+func (run *sessionRun) unanswered() int {
+	n := 0
+	for i := len(run.session.Messages) - 1; i >= 0; i-- {
+		var m struct{ Role string }
+		if json.Unmarshal(run.session.Messages[i], &m) != nil || m.Role == "assistant" {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// remarks says what a reader must know of the figures besides the figures.
+func (r *replay) remarks(runs []*sessionRun) []string {
+	var notes []string
+	added, sessions, tail, tails, foreign := 0, 0, 0, 0, 0
+	for _, run := range runs {
+		if run.added > 0 {
+			added, sessions = added+run.added, sessions+1
+		}
+		if n := run.unanswered(); n > 0 {
+			tail, tails = tail+n, tails+1
+		}
+		if run.foreign {
+			foreign++
+		}
+	}
+	if sessions > 0 {
+		notes = append(notes, fmt.Sprintf("%d sessions do not hold their host's whole prompt: %d tokens stand for it in the bill, not in the tokens (--prefix)", sessions, added))
+	}
+	if tails > 0 {
+		notes = append(notes, fmt.Sprintf("%d messages at the end of %d sessions have no recorded answer: they are in no turn", tail, tails))
+	}
+	if foreign > 0 {
+		notes = append(notes, fmt.Sprintf("%d sessions are written in a dialect this release passes unchanged (Responses or Anthropic)", foreign))
+	}
+	return append(notes, "our requests declare the recovery tool (about 110 tokens); enlarged turns are counted against the request with it, tokens and bill against the request without it")
+}
+
+// outputTokens measures recorded answers in their canonical form, as everything else
+// of the bill is measured.
+func (run *sessionRun) outputTokens(answers []json.RawMessage) int {
+	n := 0
+	for _, answer := range answers {
+		text := []byte(answer)
+		if canonical, err := request.Canonical(text); err == nil {
+			text = canonical
+		}
+		n += run.meter.JSON(text).Tokens
+	}
+	return n
+}
