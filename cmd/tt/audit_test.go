@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,17 +33,27 @@ type auditForm struct {
 	Bases      []string `json:"bases"`
 }
 
-// at resolves an RFC 6901 pointer to a string.
-func at(t *testing.T, doc []byte, pointer string) string {
+// decoded reads JSON without touching its numbers.
+func decoded(t *testing.T, doc []byte) any {
 	t.Helper()
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()
 	require.NoError(t, dec.Decode(&value))
-	for _, token := range strings.Split(pointer, "/")[1:] {
+	return value
+}
+
+// parent finds what an RFC 6901 pointer's last token is looked up in.
+func parent(t *testing.T, value any, pointer string) (any, string) {
+	t.Helper()
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	}
+	for _, token := range tokens[:len(tokens)-1] {
 		switch v := value.(type) {
 		case map[string]any:
-			value = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+			value = v[token]
 		case []any:
 			i, err := strconv.Atoi(token)
 			require.NoError(t, err)
@@ -50,7 +61,16 @@ func at(t *testing.T, doc []byte, pointer string) string {
 			value = v[i]
 		}
 	}
-	text, ok := value.(string)
+	return value, tokens[len(tokens)-1]
+}
+
+// at resolves a pointer to a string.
+func at(t *testing.T, doc any, pointer string) string {
+	t.Helper()
+	holder, key := parent(t, doc, pointer)
+	object, ok := holder.(map[string]any)
+	require.True(t, ok, pointer)
+	text, ok := object[key].(string)
 	require.True(t, ok, "%s is a string", pointer)
 	return text
 }
@@ -64,6 +84,7 @@ func audit(t *testing.T, dir string, get func(id string) string) (changed int) {
 	slices.Sort(ins)
 	var last []byte
 	originals := map[string]string{}
+	seen := map[string]bool{} // strings whose lines were looked for already
 	for i, path := range ins {
 		require.Equal(t, fmt.Sprintf("%04d.in.json", i+1), filepath.Base(path))
 		in, out, forms := readTurn(t, strings.TrimSuffix(path, ".in.json"))
@@ -71,15 +92,16 @@ func audit(t *testing.T, dir string, get func(id string) string) (changed int) {
 		if len(forms) == 0 {
 			require.Equal(t, string(in), string(out), path)
 		}
+		was, is := decoded(t, in), decoded(t, out)
 		for _, f := range forms {
 			if _, known := originals[f.ArtifactID]; !known {
 				originals[f.ArtifactID] = get(f.ArtifactID)
 			}
-			auditChange(t, in, out, f, originals[f.ArtifactID])
+			auditChange(t, was, is, f, originals[f.ArtifactID], seen)
 			changed++
 		}
-		restored := restore(t, out, forms, originals)
-		require.JSONEq(t, string(in), string(restored), "with the originals put back the request is the caller's: %s", path)
+		restore(t, is, forms, originals)
+		require.True(t, reflect.DeepEqual(was, is), "with the originals put back the request is the caller's: %s", path)
 		if last != nil {
 			require.True(t, bytes.HasPrefix(out, last), "%s begins with the turn before", path)
 		}
@@ -101,13 +123,18 @@ func readTurn(t *testing.T, name string) (in, out []byte, forms []auditForm) {
 	return in, out, forms
 }
 
-func auditChange(t *testing.T, in, out []byte, f auditForm, original string) {
+func auditChange(t *testing.T, in, out any, f auditForm, original string, seen map[string]bool) {
 	t.Helper()
 	old, now := at(t, in, f.Pointer), at(t, out, f.Pointer)
 	require.Equal(t, old, original, "%s gives back the whole old string", f.ArtifactID)
 	require.NotEqual(t, old, now)
 	require.Regexp(t, regexp.MustCompile(`^/messages/\d+/content(/\d+/text)?$`), f.Pointer)
 	require.LessOrEqual(t, len(f.Bases), 3)
+	once := f.Pointer + "\x00" + now
+	if seen[once] {
+		return // the same string in a later request: only the bases' bytes could differ, and the prefix is held elsewhere
+	}
+	seen[once] = true
 	bases := ""
 	for _, base := range f.Bases {
 		text := at(t, out, base)
@@ -186,29 +213,14 @@ func bare(line string) string {
 }
 
 // restore puts the originals back in place of the forms.
-func restore(t *testing.T, out []byte, forms []auditForm, originals map[string]string) []byte {
+func restore(t *testing.T, out any, forms []auditForm, originals map[string]string) {
 	t.Helper()
-	var doc map[string]any
-	dec := json.NewDecoder(bytes.NewReader(out))
-	dec.UseNumber()
-	require.NoError(t, dec.Decode(&doc))
 	for _, f := range forms {
-		parts := strings.Split(f.Pointer, "/")[1:]
-		var value any = doc
-		for _, token := range parts[:len(parts)-1] {
-			switch v := value.(type) {
-			case map[string]any:
-				value = v[token]
-			case []any:
-				i, _ := strconv.Atoi(token)
-				value = v[i]
-			}
-		}
-		value.(map[string]any)[parts[len(parts)-1]] = originals[f.ArtifactID]
+		holder, key := parent(t, out, f.Pointer)
+		object, ok := holder.(map[string]any)
+		require.True(t, ok, f.Pointer)
+		object[key] = originals[f.ArtifactID]
 	}
-	data, err := json.Marshal(doc)
-	require.NoError(t, err)
-	return data
 }
 
 // untilLastMessage cuts a request at the end of its last message.
