@@ -29,14 +29,14 @@ func (v *Vault) Proofs(ctx context.Context, session string, digests []turn.Diges
 			return nil, v.explain("look up proof", err)
 		}
 		if !v.verified.has(d) {
-			_, err := v.read(ctx, session, found{string(p.Artifact), d[:]})
+			_, m, err := v.read(ctx, session, found{string(p.Artifact), d[:]})
 			if errors.Is(err, ErrDamaged) || errors.Is(err, ErrLost) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			v.verified.add(d)
+			v.verified.add(d, m)
 		}
 		proofs[d] = p
 	}

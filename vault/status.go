@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"token-terminator/turn"
@@ -124,22 +126,24 @@ func (v *Vault) verifyFile(ctx context.Context, r *Report) error {
 }
 
 func (v *Vault) verifyArtifacts(ctx context.Context, r *Report) error {
-	const query = `SELECT a.id, a.sha, a.runes, a.bytes, coalesce(b.codec = 0, 0), coalesce(b.body, x'')
+	const query = `SELECT a.id, a.sha, a.runes, a.bytes, b.codec, coalesce(b.body, x'')
 		FROM artifacts a LEFT JOIN bodies b ON b.seq = a.seq ORDER BY a.seq`
 	return v.each(ctx, "verify artifacts", query, func(scan func(...any) error) error {
 		var s Summary
 		var sha []byte
-		var text string
-		var there bool
-		if err := scan((*string)(&s.ID), &sha, &s.Chars, &s.Bytes, &there, &text); err != nil {
+		var how sql.NullInt64
+		var body sql.RawBytes
+		if err := scan((*string)(&s.ID), &sha, &s.Chars, &s.Bytes, &how, &body); err != nil {
 			return err
 		}
 		r.Artifacts++
+		copy(s.Digest[:], sha)
+		text, err := v.unpack(s, int(how.Int64), body)
 		r.Bytes += int64(len(text))
-		switch copy(s.Digest[:], sha); {
-		case !there:
+		switch {
+		case !how.Valid || errors.Is(err, ErrLost):
 			r.lost(s.ID, "its body is missing or written in a way this version cannot read")
-		case checkStored(s, text) != nil:
+		case err != nil || checkStored(s, text) != nil:
 			r.damaged(s.ID, "its bytes, hash, length and id do not belong together")
 		}
 		return nil

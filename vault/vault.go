@@ -11,13 +11,20 @@ import (
 
 	"token-terminator/internal/safefile"
 	"token-terminator/internal/sqlitefile"
+	"token-terminator/vault/codec"
 )
 
 //go:embed schema.sql
 var schemaSQL string
 
 // steps are the schema versions, oldest first. Published steps never change.
-func steps() []sqlitefile.Step { return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}} }
+func steps() []sqlitefile.Step {
+	return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}, {Version: 2, SQL: packedSQL}}
+}
+
+// packedSQL is the step to bodies that may be packed (codec 1). The tables stay as they
+// are; the version keeps programs away that would call such bodies lost.
+const packedSQL = `SELECT 1`
 
 // readConns is how many reads run at once; more wait.
 const readConns = 2
@@ -35,6 +42,8 @@ type Vault struct {
 	db        *sql.DB       // one connection, nil when read-only
 	conn      *sql.Conn
 	stmts     []*sql.Stmt // by query
+	keeper    *keeper     // merges the log; nil when read-only
+	packer    *codec.Packer
 	readers   *sql.DB
 	reads     []*sql.Stmt // by read
 	verified  *digestSet  // read back and found equal in this process
@@ -61,6 +70,9 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1),
 		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
 	v.views = views{v}
+	if v.packer, err = codec.NewPacker(); err != nil {
+		return nil, err
+	}
 	if err := v.hook("before open"); err != nil {
 		return nil, err
 	}
@@ -102,7 +114,7 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	o := sqlitefile.Options{
-		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages,
+		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages,
 		Application: applicationID, Newest: schema[len(schema)-1].Version,
 	}
 	var err error
@@ -125,6 +137,9 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	if err := v.prepareReads(ctx); err != nil {
+		return err
+	}
+	if v.keeper, err = startKeeper(v.path, v.o.Synchronous); err != nil {
 		return err
 	}
 	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o.FixedKey)
@@ -175,6 +190,9 @@ func (v *Vault) Close() error {
 
 func (v *Vault) release() error {
 	var errs []error
+	if v.keeper != nil {
+		errs = append(errs, v.keeper.close())
+	}
 	for _, s := range v.reads {
 		if s != nil {
 			errs = append(errs, s.Close())

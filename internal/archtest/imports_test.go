@@ -49,6 +49,7 @@ var thirdParty = []struct {
 	{"modernc.org/sqlite", "one place opens databases, with the right pragmas", []string{"internal/sqlitefile"}},
 	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens"}},
 	{"github.com/dlclark/regexp2/v2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
+	{"github.com/klauspost/compress/zstd", "bodies of the vault are packed in one place", []string{"vault/codec"}},
 	{"github.com/stretchr/testify", "assertions", []string{"*!", "vault/vaulttest", "internal/testkit"}},
 	{"go.uber.org/goleak", "goroutine leak checks", []string{"*!"}},
 }
