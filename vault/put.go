@@ -290,14 +290,22 @@ func (w *writing) result(q query, args ...any) (sql.Result, error) {
 // scan reads one row into dest between the statement's two hooks; found is false
 // when there is none.
 func (w *writing) scan(q query, dest []any, args ...any) (found bool, err error) {
-	name := queries[q].name
+	return w.row(queries[q].name, func() *sql.Row { return w.v.stmts[q].QueryRowContext(w.run, args...) }, dest)
+}
+
+// lookFor is scan for a statement that is not prepared.
+func (w *writing) lookFor(name, text string, dest []any, args ...any) (found bool, err error) {
+	return w.row(name, func() *sql.Row { return w.v.conn.QueryRowContext(w.run, text, args...) }, dest)
+}
+
+func (w *writing) row(name string, query func() *sql.Row, dest []any) (found bool, err error) {
 	if err := w.v.hook("before " + name); err != nil {
 		return false, err
 	}
 	if err := w.ctx.Err(); err != nil {
 		return false, err
 	}
-	err = w.v.stmts[q].QueryRowContext(w.run, args...).Scan(dest...)
+	err = query().Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, w.v.hook("after " + name)
 	}

@@ -119,6 +119,7 @@ var readQueries = [...]string{
 	rIDBySHA: `SELECT id FROM artifacts WHERE sha = ?1`,
 	rReadBack: `SELECT a.bytes, a.runes, b.codec, b.body FROM artifacts a JOIN bodies b USING (seq)
 		WHERE a.sha = ?1`,
-	rProof: `SELECT a.id, s.prefix FROM pins p JOIN artifacts a ON a.sha = p.sha JOIN bodies b ON b.seq = a.seq
-		JOIN shown s ON s.sha = p.sha WHERE p.session = ?1 AND p.sha = ?2`,
+	rProof: `SELECT p.sha, a.id, s.prefix, b.codec, length(b.body)
+		FROM (SELECT unhex(value) AS sha FROM json_each(?2)) want CROSS JOIN pins p ON p.session = ?1 AND p.sha = want.sha
+		JOIN artifacts a ON a.sha = p.sha JOIN bodies b ON b.seq = a.seq JOIN shown s ON s.sha = p.sha`,
 }

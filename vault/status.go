@@ -28,6 +28,10 @@ type Status struct {
 	Nodes       int     `json:"nodes"`
 	Pruned      int64   `json:"pruned_artifacts"`
 	PrunedBytes int64   `json:"pruned_bytes"`
+
+	Level    string   `json:"level"`  // "ok", "warning" from 70 % on, "red" from 90 % on
+	Stored   int64    `json:"stored"` // bytes of the bodies as they lie in the file, packed
+	Forecast Forecast `json:"forecast"`
 }
 
 // Status counts what the vault holds.
@@ -41,13 +45,16 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		(SELECT value FROM counters WHERE name = 'pruned_bytes'),
 		(SELECT count(*) FROM artifacts), (SELECT coalesce(sum(bytes), 0) FROM artifacts),
 		(SELECT count(*) FROM artifacts WHERE pin_count > 0),
-		(SELECT count(*) FROM pins), (SELECT count(*) FROM sessions), (SELECT count(*) FROM nodes)`).
-		Scan(&s.Schema, &s.Bytes, &s.Pruned, &s.PrunedBytes, &s.Artifacts, &s.Content, &s.Pinned, &s.Pins, &s.Sessions, &s.Nodes)
+		(SELECT count(*) FROM pins), (SELECT count(*) FROM sessions), (SELECT count(*) FROM nodes),
+		(SELECT coalesce(sum(length(body)), 0) FROM bodies)`).
+		Scan(&s.Schema, &s.Bytes, &s.Pruned, &s.PrunedBytes, &s.Artifacts, &s.Content, &s.Pinned, &s.Pins, &s.Sessions, &s.Nodes, &s.Stored)
 	if err != nil {
 		return Status{}, v.explain("count", err)
 	}
 	s.Percent = float64(s.Bytes) * 100 / float64(s.Capacity)
-	return s, nil
+	s.Level = levelOf(s.Bytes, s.Capacity)
+	s.Forecast, err = v.forecast(ctx, s.Bytes)
+	return s, err
 }
 
 // maxProblems bounds a report; Report.More counts the rest.

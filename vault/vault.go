@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"token-terminator/internal/safefile"
@@ -67,10 +68,8 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	if err != nil {
 		return nil, fmt.Errorf("resolve vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1),
-		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
-	v.views = views{v}
-	if v.packer, err = codec.NewPacker(); err != nil {
+	v, err := newVault(dir, filepath.Join(dir, FileName), o)
+	if err != nil {
 		return nil, err
 	}
 	if err := v.hook("before open"); err != nil {
@@ -88,7 +87,29 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	return v, v.hook("after open")
 }
 
+func newVault(dir, path string, o Options) (*Vault, error) {
+	packer, err := codec.NewPacker()
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{dir: dir, path: path, o: o, turnstile: make(chan struct{}, 1), packer: packer,
+		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
+	v.views = views{v}
+	return v, nil
+}
+
 func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error {
+	if err := v.openReaders(ctx, schema); err != nil {
+		return err
+	}
+	var err error
+	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
+	return err
+}
+
+// openReaders opens the file for reading. One of an older version is read as it is when
+// the steps it lacks change no table.
+func (v *Vault) openReaders(ctx context.Context, schema []sqlitefile.Step) error {
 	newest := schema[len(schema)-1].Version
 	var err error
 	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: readConns}); err != nil {
@@ -98,15 +119,12 @@ func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error
 	if err != nil {
 		return err
 	}
-	if have != newest {
+	if !slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version == have }) ||
+		slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version > have && s.SQL != packedSQL }) {
 		return &safefile.Error{Op: "open", Path: v.path, Err: fmt.Errorf("%w: schema %d, want %d", errOlder, have, newest),
 			Advice: "open the folder once for writing, which brings it up to date"}
 	}
-	if err := v.prepareReads(ctx); err != nil {
-		return err
-	}
-	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
-	return err
+	return v.prepareReads(ctx)
 }
 
 func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error {

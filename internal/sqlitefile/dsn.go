@@ -94,6 +94,8 @@ func dsn(path string, o Options, how access) (string, error) {
 		q.Set("_txlock", "immediate")
 		pragma("synchronous(%s)", mode)
 		pragma("journal_size_limit(%d)", 64<<20)
+		pragma("temp_store(2)")          // what a savepoint may have to undo stays in memory
+		pragma("cache_size(%d)", -8<<10) // 8 MB: a group of turns fits
 		if o.WALPages > 0 {
 			pragma("wal_autocheckpoint(%d)", o.WALPages)
 		}
