@@ -41,6 +41,8 @@ func runChild(what string, args []string) int {
 	switch what {
 	case "crash":
 		err = crashChild(args[0], args[1])
+	case "operate":
+		err = operateChild(args[0], args[1], args[2])
 	case "hammer":
 		err = hammerChild(args[0], args[1])
 	case "unprivileged":

@@ -40,6 +40,9 @@ func Copy(ctx context.Context, from, to string, maxPages int64, progress func(do
 	}
 	err = conn.Raw(func(driver any) error { return copyPages(ctx, driver, to, maxPages, progress) })
 	if err == nil {
+		err = Settle(ctx, to) // a file alone, that can be read where nothing may be written
+	}
+	if err == nil {
 		err = safefile.Sync(to)
 	}
 	if err != nil {
