@@ -137,6 +137,9 @@ func openFile(ctx context.Context, path string) (*Vault, error) {
 	if err := v.openReaders(ctx, steps()); err != nil {
 		return nil, errors.Join(err, v.release())
 	}
+	if v.lies, err = os.Stat(path); err != nil {
+		return nil, errors.Join(v.gone(), v.release())
+	}
 	v.turnstile <- struct{}{}
 	return v, nil
 }

@@ -1,8 +1,11 @@
+//go:build unix
+
 package vault_test
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -175,6 +178,9 @@ func TestARestoreHealsAVaultThatCannotBeRead(t *testing.T) {
 		"no database":    func(p string) error { return os.WriteFile(p, bytes.Repeat([]byte("rubbish "), 999), 0o600) },
 		"empty":          func(p string) error { return os.Truncate(p, 0) },
 		"schema damaged": func(p string) error { return faults.Fill(p, 100, 3_000, 0xff) },
+		"a log without its file": func(p string) error {
+			return errors.Join(os.WriteFile(p+"-wal", bytes.Repeat([]byte("not a log"), 500), 0o600), os.Remove(p))
+		},
 		"a stray log": func(p string) error {
 			return os.WriteFile(p+"-wal", bytes.Repeat([]byte("not a log"), 500), 0o600)
 		},

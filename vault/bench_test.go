@@ -135,3 +135,20 @@ func BenchmarkVaultGet(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkVaultProofs asks about the 400 ids of a long session, as every turn does.
+func BenchmarkVaultProofs(b *testing.B) {
+	v := mustOpen(b, b.TempDir(), vault.Options{})
+	var digests []turn.Digest
+	for i := range 400 {
+		text := fmt.Sprint(i, strings.Repeat(" a line of a log file\n", 100))
+		digests = append(digests, turn.Sum(text))
+		vaulttest.MustPut(b, v, vaulttest.Evidence("s", uint64(i), text))
+	}
+	for b.Loop() {
+		proofs, err := v.Proofs(context.Background(), "s", digests)
+		if err != nil || len(proofs) != len(digests) {
+			b.Fatal(len(proofs), err)
+		}
+	}
+}

@@ -26,6 +26,9 @@ func (v *Vault) Proofs(ctx context.Context, session string, digests []turn.Diges
 	if v.closed.Load() {
 		return nil, ErrClosed
 	}
+	if err := v.inPlace(); err != nil {
+		return nil, err
+	}
 	session = codec.Label(session)
 	proofs := make(map[turn.Digest]turn.Proof, len(digests))
 	for batch := range slices.Chunk(digests, proofsBatch) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package vault_test
 
 import (
@@ -314,4 +316,32 @@ func TestAVaultHealsFromTheEvidenceInHand(t *testing.T) {
 			mustSound(t, v)
 		})
 	}
+}
+
+// A folder that is deleted or replaced under way: nothing is stored where nobody would
+// find it, and after opening again the evidence in hand comes back under its old id.
+func TestAVaultDeletedUnderWayIsNoticed(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "vault")
+	v := mustOpen(t, dir, vault.Options{})
+	first := vaulttest.MustPut(t, v, vaulttest.Evidence("s", 1, "text"))
+	require.NoError(t, os.Rename(dir, dir+".away"))
+	for range 2 {
+		p, err := v.Put(ctx, vaulttest.Evidence("s", 1, "text"))
+		require.ErrorIs(t, err, vault.ErrGone)
+		require.Equal(t, turn.StorageUnavailable, p.Reason)
+		_, err = v.Get(ctx, "s", idOf("text"))
+		require.ErrorIs(t, err, vault.ErrGone)
+		_, err = v.Proofs(ctx, "s", []turn.Digest{turn.Sum("text")})
+		require.ErrorIs(t, err, vault.ErrGone)
+		if _, err := os.Stat(dir); err != nil { // and again with another file in its place
+			require.NoError(t, mustOpen(t, dir, vault.Options{}).Close())
+		}
+	}
+	require.NoError(t, v.Close())
+	again := mustOpen(t, dir, vault.Options{})
+	proofs, err := again.Proofs(ctx, "s", []turn.Digest{turn.Sum("text")})
+	require.NoError(t, err)
+	require.Empty(t, proofs)
+	require.Equal(t, first.Proofs, vaulttest.MustPut(t, again, vaulttest.Evidence("s", 2, "text")).Proofs)
 }

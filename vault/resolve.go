@@ -38,6 +38,9 @@ func (v *Vault) resolve(ctx context.Context, session, idOrPrefix string) (found,
 	if v.closed.Load() {
 		return found{}, ErrClosed
 	}
+	if err := v.inPlace(); err != nil {
+		return found{}, err
+	}
 	bound, isBound, err := v.boundTo(ctx, prefix)
 	if err != nil {
 		return found{}, err

@@ -176,19 +176,21 @@ func (r Restoring) place(ctx context.Context, part, suffix string, out *Restored
 	if err := r.hook("before place"); err != nil {
 		return err
 	}
-	if !r.Replaces {
-		return safefile.Publish(part, r.To.File)
+	if r.Replaces {
+		if err := sqlitefile.Settle(ctx, r.To.File); errors.Is(err, sqlitefile.ErrBusy) {
+			return err
+		}
 	}
-	if err := sqlitefile.Settle(ctx, r.To.File); errors.Is(err, sqlitefile.ErrBusy) {
-		return err
-	}
-	for _, side := range []string{"-wal", "-shm", "-journal"} {
+	for _, side := range []string{"-wal", "-shm", "-journal"} { // of another file: SQLite would take them for the copy's
 		err := os.Rename(r.To.File+side, r.To.File+suffix+side)
 		if err == nil {
 			out.Aside = append(out.Aside, r.To.File+suffix+side)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set aside: %w", err)
 		}
+	}
+	if !r.Replaces {
+		return safefile.Publish(part, r.To.File)
 	}
 	if err := r.hook("before replace"); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -48,6 +50,7 @@ type Vault struct {
 	readers   *sql.DB
 	reads     []*sql.Stmt // by read
 	verified  *digestSet  // read back and found equal in this process
+	lies      fs.FileInfo // the file as it was opened
 	closed    atomic.Bool
 	done      chan struct{} // closed by Close
 }
@@ -82,6 +85,9 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	}
 	if err != nil {
 		return nil, errors.Join(err, v.release())
+	}
+	if v.lies, err = os.Stat(v.path); err != nil {
+		return nil, errors.Join(v.gone(), v.release())
 	}
 	v.turnstile <- struct{}{}
 	return v, v.hook("after open")
@@ -264,6 +270,9 @@ func (v *Vault) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := v.inPlace(); err != nil {
+		return err
+	}
 	select {
 	case <-v.turnstile:
 		return nil
@@ -272,6 +281,19 @@ func (v *Vault) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// inPlace says whether the path still names the file that is open. A file that was
+// removed or replaced would take writes and give answers nobody else ever sees.
+func (v *Vault) inPlace() error {
+	if info, err := os.Stat(v.path); err != nil || !os.SameFile(info, v.lies) {
+		return v.gone()
+	}
+	return nil
+}
+
+func (v *Vault) gone() error {
+	return &safefile.Error{Op: "use", Path: v.path, Err: ErrGone, Advice: "open the folder again; ids whose originals went with the old file are lost until a session shows them again"}
 }
 
 func (v *Vault) leave() { v.turnstile <- struct{}{} }
