@@ -42,8 +42,8 @@ var queries = [...]struct{ name, text string }{
 		ON CONFLICT (session) DO UPDATE SET last_used = excluded.last_used`},
 	qLook: {"find artifact", `SELECT a.seq, coalesce(a.id, ''), coalesce(a.bytes, 0), coalesce(a.runes, 0), b.codec, length(b.body),
 		coalesce(s.prefix, ''), coalesce(s.id, ''),
-		CASE WHEN a.seq IS NULL AND s.sha IS NULL THEN (SELECT sha FROM artifacts WHERE id = ?2 UNION SELECT sha FROM shown WHERE id = ?2
-			UNION SELECT sha FROM tombstones WHERE id = ?2 LIMIT 1) END,
+		CASE WHEN a.seq IS NULL AND s.sha IS NULL THEN coalesce((SELECT sha FROM artifacts WHERE id = ?2),
+			(SELECT sha FROM shown WHERE id = ?2), (SELECT sha FROM tombstones WHERE id = ?2)) END,
 		a.seq IS NULL AND EXISTS (SELECT 1 FROM tombstones WHERE id = ?2),
 		CASE WHEN s.sha IS NULL THEN coalesce((SELECT max(id) FROM artifacts WHERE id < ?2), '') ELSE '' END,
 		CASE WHEN s.sha IS NULL THEN coalesce((SELECT min(id) FROM artifacts WHERE id > ?2), '') ELSE '' END,
