@@ -19,13 +19,16 @@ import (
 
 // BenchmarkVaultPut stores new artifacts of 8 KB, synchronous FULL, read back and
 // hashed. fsync is the floor of the same disk in the same run: one synced append of
-// 4 KB. grouped64 is 64 callers behind one writer that takes whatever waits;
-// ungrouped32 is 32 callers with a commit each.
+// 4 KB. grouped64 and grouped32 are callers behind one writer that takes whatever
+// waits; serial32 is 32 callers of one vault with a commit each; ungrouped32 is 32
+// callers with a vault handle each, who meet at the file's lock.
 func BenchmarkVaultPut(b *testing.B) {
 	b.Run("fsync", benchFsync)
 	b.Run("one", func(b *testing.B) { benchCallers(b, 1, nil) })
 	b.Run("grouped64", func(b *testing.B) { benchCallers(b, 64, grouped) })
-	b.Run("ungrouped32", func(b *testing.B) { benchCallers(b, 32, nil) })
+	b.Run("grouped32", func(b *testing.B) { benchCallers(b, 32, grouped) })
+	b.Run("serial32", func(b *testing.B) { benchCallers(b, 32, nil) })
+	b.Run("ungrouped32", benchUngrouped)
 }
 
 func benchFsync(b *testing.B) {
@@ -80,15 +83,33 @@ func grouped(v *vault.Vault) (putter, func()) {
 
 func benchCallers(b *testing.B, callers int, group func(*vault.Vault) (putter, func())) {
 	v := mustOpen(b, b.TempDir(), vault.Options{})
-	put, stop := func(ev turn.Evidence) error { _, err := v.Put(context.Background(), ev); return err }, func() {}
+	put, stop := alone(v), func() {}
 	if group != nil {
 		put, stop = group(v)
 	}
+	benchPut(b, callers, func(int) putter { return put })
+	stop()
+}
+
+func alone(v *vault.Vault) putter {
+	return func(ev turn.Evidence) error { _, err := v.Put(context.Background(), ev); return err }
+}
+
+func benchUngrouped(b *testing.B) {
+	dir, puts := b.TempDir(), []putter{}
+	for range 32 {
+		puts = append(puts, alone(mustOpen(b, dir, vault.Options{})))
+	}
+	benchPut(b, len(puts), func(caller int) putter { return puts[caller] })
+}
+
+func benchPut(b *testing.B, callers int, of func(caller int) putter) {
 	body := strings.Repeat("a line of a log file with some words in it\n", 190)
 	var next atomic.Int64
 	var all sync.WaitGroup
 	b.ResetTimer()
-	for range callers {
+	for caller := range callers {
+		put := of(caller)
 		all.Go(func() {
 			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
 				if err := put(vaulttest.Evidence("s", uint64(n), fmt.Sprint(n, body))); err != nil {
@@ -100,7 +121,6 @@ func benchCallers(b *testing.B, callers int, group func(*vault.Vault) (putter, f
 	}
 	all.Wait()
 	b.StopTimer()
-	stop()
 }
 
 func BenchmarkVaultGet(b *testing.B) {
@@ -112,6 +132,23 @@ func BenchmarkVaultGet(b *testing.B) {
 	for b.Loop() {
 		if _, err := v.Get(context.Background(), "s", shown); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkVaultProofs asks about the 400 ids of a long session, as every turn does.
+func BenchmarkVaultProofs(b *testing.B) {
+	v := mustOpen(b, b.TempDir(), vault.Options{})
+	var digests []turn.Digest
+	for i := range 400 {
+		text := fmt.Sprint(i, strings.Repeat(" a line of a log file\n", 100))
+		digests = append(digests, turn.Sum(text))
+		vaulttest.MustPut(b, v, vaulttest.Evidence("s", uint64(i), text))
+	}
+	for b.Loop() {
+		proofs, err := v.Proofs(context.Background(), "s", digests)
+		if err != nil || len(proofs) != len(digests) {
+			b.Fatal(len(proofs), err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func hammerChild(dir, who string) error {
 }
 
 // rawDB opens the vault's file beside the vault, as a careless tool would.
-func rawDB(t *testing.T, path string) *sql.DB {
+func rawDB(t testing.TB, path string) *sql.DB {
 	db, err := sqlitefile.OpenWriter(context.Background(), path, sqlitefile.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })

@@ -3,4 +3,4 @@
 package vault_test
 
 // crashRuns is how many kills in a row each vault folder lives through.
-const crashRuns = 30
+const crashRuns = 15

@@ -2,9 +2,11 @@
 //
 // What lives here: one private SQLite file with artifacts, who saw them
 // (observations), what must stay (pins), the ids that were shown, and the form
-// memory (nodes); the marker key; verified and bounded reads; capacity and pruning.
+// memory (nodes); the marker key; verified and bounded reads; capacity and pruning;
+// backup, restore, release, import, and the search of transcripts for ids.
 // What may not: knowledge of requests, forms' meaning, actors, or tokens.
 // Sub-packages: view (pure bounded views of a text), codec (pure encodings),
+// mention (finding ids in text),
 // vaulttest (the conformance suite every implementation passes).
 //
 // Invariants:

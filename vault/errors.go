@@ -24,6 +24,7 @@ var (
 	ErrFull      = errors.New("vault is full and everything in it is pinned")
 	ErrReadBack  = errors.New("stored bytes did not come back equal")
 	ErrBinding   = errors.New("evidence names no session")
+	ErrGone      = errors.New("the vault's file was removed or replaced while it was open")
 	ErrKey       = errors.New("the marker key must be 32 bytes")
 	errOlder     = errors.New("the file has an older schema")
 	errTooLarge  = errors.New("artifact is larger than the limit")

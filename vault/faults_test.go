@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -226,6 +227,15 @@ func TestCollidingShortIDsTakeTheLongOne(t *testing.T) {
 	}
 }
 
+// noise is text that hardly gets smaller when it is packed.
+func noise(seed uint64, size int) string {
+	rng, b := rand.New(rand.NewPCG(seed, 12)), make([]byte, size)
+	for i := range b {
+		b[i] = '0' + byte(rng.IntN(64))
+	}
+	return string(b)
+}
+
 func TestA12_ADiskThatIsFullFailsTheTurnAndKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	ctx, v := context.Background(), mustOpen(t, t.TempDir(), vault.Options{MaxPages: 200})
@@ -233,7 +243,7 @@ func TestA12_ADiskThatIsFullFailsTheTurnAndKeepsTheRest(t *testing.T) {
 	var p turn.Pinned
 	var err error
 	for i := range 100 {
-		text := fmt.Sprintf("%d %s", i, strings.Repeat("x", 20_000))
+		text := noise(uint64(i), 20_000)
 		if p, err = v.Put(ctx, vaulttest.Evidence("s", uint64(i), text)); err != nil {
 			break
 		}
@@ -252,7 +262,7 @@ func TestA12_ADiskThatIsFullFailsTheTurnAndKeepsTheRest(t *testing.T) {
 	// In a group the small turns still fit.
 	v = mustOpen(t, t.TempDir(), vault.Options{MaxPages: 200})
 	results := v.PutAll(ctx, []turn.Evidence{
-		vaulttest.Evidence("s", 200, "small"), vaulttest.Evidence("s", 201, strings.Repeat("y", 2_000_000)), vaulttest.Evidence("s", 202, "tiny"),
+		vaulttest.Evidence("s", 200, "small"), vaulttest.Evidence("s", 201, noise(201, 2_000_000)), vaulttest.Evidence("s", 202, "tiny"),
 	})
 	require.NoError(t, results[0].Err)
 	require.ErrorIs(t, results[1].Err, sqlitefile.ErrFull)

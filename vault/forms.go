@@ -32,22 +32,14 @@ func (w *writing) pendingNode(j *job, n turn.Node) error {
 func (w *writing) bind(proofs map[turn.Digest]turn.Proof, d turn.Decision) (turn.Decision, bool, error) {
 	proof, ok := proofs[d.Before]
 	if !ok {
-		var shown, id string
-		found, err := w.scan(qShownBySHA, []any{&shown, &id}, d.Before[:])
+		s, err := w.look(d.Before)
 		if err != nil {
 			return d, false, err
 		}
-		if found {
-			var seq, size, runes int64
-			found, err = w.scan(qArtifactBySHA, []any{&seq, &id, &size, &runes}, d.Before[:])
-			if err != nil {
-				return d, false, err
-			}
-		}
-		if !found {
+		if !s.seq.Valid || s.shown == "" {
 			return d, d.ShownID() == "" && d.Artifact == "" && !d.Form.Hides(), nil
 		}
-		proof = turn.Proof{Artifact: turn.ArtifactID(id), Shown: shown}
+		proof = turn.Proof{Artifact: turn.ArtifactID(s.id), Shown: s.shown}
 	}
 	d.Artifact = proof.Artifact
 	return d.WithShownID(proof.Shown), true, nil

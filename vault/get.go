@@ -21,7 +21,7 @@ func (v *Vault) Get(ctx context.Context, session, id string) (Artifact, error) {
 	if err != nil {
 		return Artifact{}, err
 	}
-	a, err := v.read(ctx, session, f)
+	a, _, err := v.read(ctx, session, f)
 	if err != nil {
 		return Artifact{}, err
 	}
@@ -45,22 +45,39 @@ func scanSummary(scan func(...any) error, more ...any) (Summary, error) {
 	return s, nil
 }
 
-func (v *Vault) read(ctx context.Context, session string, f found) (Artifact, error) {
-	var text sql.NullString
+func (v *Vault) read(ctx context.Context, session string, f found) (Artifact, mark, error) {
+	var how sql.NullInt64
+	var body []byte
 	row := v.reads[rArtifact].QueryRowContext(ctx, session, f.sha)
-	s, err := scanSummary(row.Scan, &text)
+	s, err := scanSummary(row.Scan, &how, &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Artifact{}, v.checkRow(ctx, f)
+		return Artifact{}, mark{}, v.checkRow(ctx, f)
 	case err != nil:
-		return Artifact{}, v.explain("read artifact", err)
-	case !text.Valid:
-		return Artifact{}, fmt.Errorf("%w: %s has no body", ErrLost, s.ID)
+		return Artifact{}, mark{}, v.explain("read artifact", err)
+	case !how.Valid:
+		return Artifact{}, mark{}, fmt.Errorf("%w: %s has no body", ErrLost, s.ID)
 	}
-	if err := checkStored(s, text.String); err != nil {
-		return Artifact{}, err
+	text, err := v.unpack(s, int(how.Int64), body)
+	if err != nil {
+		return Artifact{}, mark{}, err
 	}
-	return Artifact{Summary: s, Text: text.String}, nil
+	if err := checkStored(s, text); err != nil {
+		return Artifact{}, mark{}, err
+	}
+	return Artifact{Summary: s, Text: text}, mark{int(how.Int64), len(body)}, nil
+}
+
+// unpack gives the text of a stored body, not yet checked against its hash.
+func (v *Vault) unpack(s Summary, how int, body []byte) (string, error) {
+	if how != codec.Plain && how != codec.Zstd {
+		return "", fmt.Errorf("%w: the body of %s is written in a way this version cannot read", ErrLost, s.ID)
+	}
+	raw, err := v.packer.Unpack(how, body, s.Bytes)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w", ErrDamaged, s.ID, err)
+	}
+	return string(raw), nil
 }
 
 // checkStored holds what every read must: hash, lengths and id belong to the bytes.
@@ -135,28 +152,32 @@ func (v *Vault) scanList(ctx context.Context, session string, limit int, keep fu
 	if v.closed.Load() {
 		return Listing{}, ErrClosed
 	}
-	body := `''`
+	body, from := `0, ''`, `artifacts a`
 	if keep != nil {
-		body = `coalesce((SELECT body FROM bodies b WHERE b.seq = a.seq AND b.codec = 0), x'')`
+		body, from = `coalesce(b.codec, 0), coalesce(b.body, x'')`, `artifacts a LEFT JOIN bodies b ON b.seq = a.seq`
 	}
 	own := `?1 = ''`
 	if session != "" {
 		own = `a.sha IN (SELECT sha FROM observations WHERE session = ?1 UNION SELECT sha FROM pins WHERE session = ?1)`
 	}
-	rows, err := v.readers.QueryContext(ctx, `SELECT `+summaryColumns+`, `+body+` FROM artifacts a WHERE `+own+` ORDER BY a.seq DESC`, session)
+	rows, err := v.readers.QueryContext(ctx, `SELECT `+summaryColumns+`, `+body+` FROM `+from+` WHERE `+own+` ORDER BY a.seq DESC`, session)
 	if err != nil {
 		return Listing{}, v.explain("list artifacts", err)
 	}
 	defer rows.Close()
 	out := Listing{Artifacts: []Summary{}}
 	for rows.Next() {
-		var text string
-		s, err := scanSummary(rows.Scan, &text)
+		var how int
+		var stored sql.RawBytes
+		s, err := scanSummary(rows.Scan, &how, &stored)
 		if err != nil {
 			return Listing{}, v.explain("list artifacts", err)
 		}
-		if keep != nil && !keep(s, text) {
-			continue
+		if keep != nil {
+			text, err := v.unpack(s, how, stored)
+			if err != nil || !keep(s, text) {
+				continue
+			}
 		}
 		if len(out.Artifacts) == limit {
 			out.Truncated = true

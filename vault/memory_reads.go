@@ -51,13 +51,16 @@ func (m *Memory) resolve(session, idOrPrefix string) (turn.Digest, error) {
 		return own[0], nil
 	case len(own) > 1:
 		return turn.Digest{}, fmt.Errorf("%w: %s begins %d ids", ErrAmbiguous, prefix, len(own))
-	case len(all) > 0 || isBound:
+	case len(all) > 0:
 		return turn.Digest{}, ErrNotYours
 	}
 	for id := range m.state.gone {
 		if strings.HasPrefix(string(id), prefix) {
 			return turn.Digest{}, ErrLost
 		}
+	}
+	if isBound {
+		return turn.Digest{}, ErrLost
 	}
 	return turn.Digest{}, ErrUnknown
 }
@@ -187,5 +190,6 @@ func (m *Memory) Status(context.Context) (Status, error) {
 		s.Nodes += len(nodes)
 	}
 	s.Percent = float64(s.Bytes) * 100 / float64(s.Capacity)
+	s.Level, s.Stored = levelOf(s.Bytes, s.Capacity), s.Content
 	return s, nil
 }

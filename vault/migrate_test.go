@@ -24,8 +24,8 @@ func TestA6_AFailedMigrationLeavesTheFileToTheOldVersion(t *testing.T) {
 	_, err = v.Put(ctx, one("old"))
 	require.NoError(t, err)
 	require.NoError(t, v.Close())
-	good := sqlitefile.Step{Version: 2, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT; DELETE FROM pins;`}
-	bad := sqlitefile.Step{Version: 3, SQL: `CREATE TABLE half (x); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1);`}
+	good := sqlitefile.Step{Version: 3, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT; DELETE FROM pins;`}
+	bad := sqlitefile.Step{Version: 4, SQL: `CREATE TABLE half (x); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1);`}
 	_, err = openWith(ctx, dir, Options{}, append(steps(), good, bad))
 	require.ErrorContains(t, err, v.path)
 	var hinted interface{ Hint() string }
@@ -48,7 +48,7 @@ func TestA6_AFailedMigrationLeavesTheFileToTheOldVersion(t *testing.T) {
 	require.NoError(t, err)
 	s, err := v.Status(ctx)
 	require.NoError(t, err)
-	require.Equal(t, 2, s.Schema)
+	require.Equal(t, 3, s.Schema)
 	require.NoError(t, v.Close())
 
 	for _, readOnly := range []bool{false, true} { // and then the old version refuses
@@ -70,7 +70,7 @@ func TestAnOlderFileIsNotReadWithoutItsMigration(t *testing.T) {
 	v, err := Open(dir, Options{})
 	require.NoError(t, err)
 	require.NoError(t, v.Close())
-	next := append(steps(), sqlitefile.Step{Version: 2, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT`})
+	next := append(steps(), sqlitefile.Step{Version: 3, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT`})
 	_, err = openWith(context.Background(), dir, Options{ReadOnly: true}, next)
 	require.ErrorIs(t, err, errOlder)
 }
@@ -132,15 +132,15 @@ func TestDigestSetForgetsTheOldest(t *testing.T) {
 	s := newDigestSet(3)
 	d := func(i int) turn.Digest { return turn.Sum(string(rune('a' + i))) }
 	for i := range 5 {
-		s.add(d(i))
-		s.add(d(i))
+		s.add(d(i), mark{})
+		s.add(d(i), mark{})
 	}
 	require.False(t, s.has(d(1)))
 	require.True(t, s.has(d(2)) && s.has(d(3)) && s.has(d(4)))
 	s.drop(d(3))
 	require.False(t, s.has(d(3)))
 	for i := range 20 {
-		s.add(d(i % 7))
+		s.add(d(i%7), mark{})
 		require.LessOrEqual(t, len(s.in), 3)
 	}
 }

@@ -27,6 +27,18 @@ type item struct {
 	argsKept      string
 	argsBytes     int
 	argsItem      *item // long arguments, stored as an artifact of their own
+
+	how    int // how body is written, once packed is true
+	body   []byte
+	packed bool
+}
+
+// pack makes the bytes that go into the file, once.
+func (it *item) pack(p *codec.Packer) {
+	if !it.packed {
+		it.how, it.body = p.Pack(it.Text)
+		it.packed = true
+	}
 }
 
 func (it *item) cost() int64 {
@@ -107,6 +119,17 @@ func newJob(ev turn.Evidence, maxRunes int) *job {
 		j.items = append(j.items, it)
 	}
 	return j
+}
+
+// pack compresses what is not known to stand in the file already.
+func (j *job) pack(v *Vault) {
+	for _, it := range j.items {
+		for _, one := range []*item{it, it.argsItem} {
+			if one != nil && !v.verified.has(one.Digest) {
+				one.pack(v.packer)
+			}
+		}
+	}
 }
 
 func (j *job) refuse(why turn.Reason) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
+	"sync/atomic"
 
 	"token-terminator/turn"
 )
@@ -27,15 +29,16 @@ func (v *Vault) Put(ctx context.Context, ev turn.Evidence) (turn.Pinned, error) 
 // The results are in the order of evs.
 func (v *Vault) PutAll(ctx context.Context, evs []turn.Evidence) []PutResult {
 	jobs := make([]*job, len(evs))
-	for i, ev := range evs {
-		jobs[i] = newJob(ev, v.o.MaxArtifactRunes)
-	}
+	spread(len(evs), func(i int) {
+		jobs[i] = newJob(evs[i], v.o.MaxArtifactRunes)
+		jobs[i].pack(v)
+	})
 	v.write(ctx, jobs)
 	results := make([]PutResult, len(jobs))
-	for i, j := range jobs {
-		v.readBackAll(ctx, j)
-		results[i] = j.result()
-	}
+	spread(len(jobs), func(i int) {
+		v.readBackAll(ctx, jobs[i])
+		results[i] = jobs[i].result()
+	})
 	if err := v.hook("before reply"); err != nil {
 		for i := range results {
 			jobs[i].err = err
@@ -43,6 +46,27 @@ func (v *Vault) PutAll(ctx context.Context, evs []turn.Evidence) []PutResult {
 		}
 	}
 	return results
+}
+
+// spread calls do for 0 to n-1, on as many goroutines as there are reading connections
+// when there is enough to do.
+func spread(n int, do func(i int)) {
+	if n <= readConns {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range readConns {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // write stores the jobs that are still good and sets err in those that failed.
@@ -90,8 +114,10 @@ func failAll(jobs []*job, err error) {
 // writing is an open transaction on the writer's connection.
 type writing struct {
 	v    *Vault
-	ctx  context.Context
+	ctx  context.Context // the caller's: looked at between statements
+	run  context.Context // of the statements, which are short and are not torn
 	now  int64
+	size int64          // bytes of bodies written
 	mine map[int64]bool // rows this turn stored or saw: not pruned by it
 }
 
@@ -105,53 +131,59 @@ func (v *Vault) inTransaction(ctx context.Context, do func(*writing) error) (err
 			_, _ = v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		}
 	}()
-	if err := v.plain(ctx, "begin", "BEGIN IMMEDIATE"); err != nil {
+	if err := v.plain(ctx, qBegin); err != nil {
 		return err
 	}
-	if err := do(&writing{v: v, ctx: ctx, now: v.nowMillis()}); err != nil {
+	w := &writing{v: v, ctx: ctx, run: context.WithoutCancel(ctx), now: v.nowMillis(), mine: map[int64]bool{}}
+	if err := do(w); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	// Once the commit starts it is carried through: a cancelled commit has no clear end.
-	if err := v.plain(context.WithoutCancel(ctx), "commit", "COMMIT"); err != nil {
+	if err := v.plain(w.run, qCommit); err != nil {
 		return err
 	}
 	done = true
+	v.keeper.wrote(w.size)
 	return nil
 }
 
-func (v *Vault) plain(ctx context.Context, name, text string) error {
+// plain runs a prepared statement without arguments between its two hooks.
+func (v *Vault) plain(ctx context.Context, q query) error {
+	name := queries[q].name
 	if err := v.hook("before " + name); err != nil {
 		return err
 	}
-	if _, err := v.conn.ExecContext(ctx, text); err != nil {
+	if _, err := v.stmts[q].ExecContext(ctx); err != nil {
 		return v.explain(name, err)
 	}
 	return v.hook("after " + name)
 }
 
-// group stores each job under its own savepoint. It returns an error only when the
-// transaction as a whole is lost.
+// group stores each job under its own savepoint; one alone needs none. It returns an
+// error only when the transaction as a whole is lost.
 func (w *writing) group(jobs []*job) error {
+	if len(jobs) == 1 {
+		return w.turn(jobs[0])
+	}
 	for _, j := range jobs {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.v.plain(w.ctx, "savepoint", "SAVEPOINT turn"); err != nil {
+		if err := w.v.plain(w.run, qSavepoint); err != nil {
 			return err
 		}
 		w.mine = map[int64]bool{}
 		err := w.turn(j)
 		if err == nil {
-			if err := w.v.plain(w.ctx, "release", "RELEASE turn"); err != nil {
+			if err := w.v.plain(w.run, qRelease); err != nil {
 				return err
 			}
 			continue
 		}
-		back := context.WithoutCancel(w.ctx)
-		if _, lost := w.v.conn.ExecContext(back, "ROLLBACK TO turn; RELEASE turn"); lost != nil {
+		if w.ctx.Err() != nil {
+			return err
+		}
+		if _, lost := w.v.conn.ExecContext(w.run, "ROLLBACK TO turn; RELEASE turn"); lost != nil {
 			return errors.Join(err, w.v.explain("roll back", lost))
 		}
 		j.err, j.proofs = err, nil
@@ -159,8 +191,7 @@ func (w *writing) group(jobs []*job) error {
 	return nil
 }
 
-// turn writes one turn. The order matters: artifacts before pins, pins before the
-// shown ids, these before the nodes whose text holds them.
+// turn writes one turn: its artifacts before the nodes whose text holds their ids.
 func (w *writing) turn(j *job) error {
 	if err := w.exec(qTouchSession, j.session, w.now); err != nil {
 		return err
@@ -181,36 +212,55 @@ func (w *writing) turn(j *job) error {
 	return w.makeRoom()
 }
 
-// item writes one artifact with its arguments, observation, pin and shown id.
+// item writes one artifact with its arguments, observation, pin and shown id. The pin
+// comes first, so that the row is counted as pinned from the start.
 func (w *writing) item(j *job, it *item) (turn.Proof, error) {
-	id, err := w.store(it)
+	s, err := w.look(it.Digest)
 	if err != nil {
 		return turn.Proof{}, err
 	}
-	var argsSHA []byte
-	if it.argsItem != nil {
-		if _, err := w.store(it.argsItem); err != nil {
-			return turn.Proof{}, err
-		}
-		if err := w.observe(j.session, it.argsItem, nil); err != nil {
-			return turn.Proof{}, err
-		}
-		argsSHA = it.argsItem.Digest[:]
+	id := s.artifactID(it.Digest)
+	if err := w.pin(j.session, it, id, j.ev.Binding, pinTurn); err != nil {
+		return turn.Proof{}, err
+	}
+	if err := w.store(it, s, id); err != nil {
+		return turn.Proof{}, err
+	}
+	argsSHA, err := w.arguments(j.session, it)
+	if err != nil {
+		return turn.Proof{}, err
 	}
 	if err := w.observe(j.session, it, argsSHA); err != nil {
 		return turn.Proof{}, err
 	}
-	b := j.ev.Binding
-	err = w.exec(qPin, j.session, it.Digest[:], string(id), pinTurn, int64(b.Generation), int64(b.Turn), int64(b.Attempt), w.now, pinCost(j.session))
-	if err != nil {
-		return turn.Proof{}, err
-	}
-	shown, err := w.show(it.Digest, id)
+	shown, err := w.show(it.Digest, s, id)
 	return turn.Proof{Artifact: id, Shown: shown}, err
 }
 
-// pinTurn is the class of the pins a turn makes.
-const pinTurn = "turn"
+// arguments stores a call's long arguments and gives their hash, nil when there are none.
+func (w *writing) arguments(session string, it *item) ([]byte, error) {
+	if it.argsItem == nil {
+		return nil, nil
+	}
+	s, err := w.look(it.argsItem.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.store(it.argsItem, s, s.artifactID(it.argsItem.Digest)); err != nil {
+		return nil, err
+	}
+	return it.argsItem.Digest[:], w.observe(session, it.argsItem, nil)
+}
+
+// Classes of pins: what made the promise.
+const (
+	pinTurn   = "turn"
+	pinImport = "import"
+)
+
+func (w *writing) pin(session string, it *item, id turn.ArtifactID, b turn.Binding, class string) error {
+	return w.exec(qPin, session, it.Digest[:], string(id), class, int64(b.Generation), int64(b.Turn), int64(b.Attempt), w.now, pinCost(session))
+}
 
 func (w *writing) observe(session string, it *item, argsSHA []byte) error {
 	return w.exec(qObserve, session, it.Digest[:], it.CallID, it.Tool, it.argsKept, int64(it.argsBytes), argsSHA, w.now, it.observationCost(session))
@@ -218,24 +268,44 @@ func (w *writing) observe(session string, it *item, argsSHA []byte) error {
 
 // exec runs a prepared statement between its two hooks.
 func (w *writing) exec(q query, args ...any) error {
+	_, err := w.result(q, args...)
+	return err
+}
+
+func (w *writing) result(q query, args ...any) (sql.Result, error) {
 	name := queries[q].name
 	if err := w.v.hook("before " + name); err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := w.v.stmts[q].ExecContext(w.ctx, args...); err != nil {
-		return w.v.explain(name, err)
+	if err := w.ctx.Err(); err != nil {
+		return nil, err
 	}
-	return w.v.hook("after " + name)
+	res, err := w.v.stmts[q].ExecContext(w.run, args...)
+	if err != nil {
+		return nil, w.v.explain(name, err)
+	}
+	return res, w.v.hook("after " + name)
 }
 
 // scan reads one row into dest between the statement's two hooks; found is false
 // when there is none.
 func (w *writing) scan(q query, dest []any, args ...any) (found bool, err error) {
-	name := queries[q].name
+	return w.row(queries[q].name, func() *sql.Row { return w.v.stmts[q].QueryRowContext(w.run, args...) }, dest)
+}
+
+// lookFor is scan for a statement that is not prepared.
+func (w *writing) lookFor(name, text string, dest []any, args ...any) (found bool, err error) {
+	return w.row(name, func() *sql.Row { return w.v.conn.QueryRowContext(w.run, text, args...) }, dest)
+}
+
+func (w *writing) row(name string, query func() *sql.Row, dest []any) (found bool, err error) {
 	if err := w.v.hook("before " + name); err != nil {
 		return false, err
 	}
-	err = w.v.stmts[q].QueryRowContext(w.ctx, args...).Scan(dest...)
+	if err := w.ctx.Err(); err != nil {
+		return false, err
+	}
+	err = query().Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, w.v.hook("after " + name)
 	}

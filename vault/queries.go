@@ -4,14 +4,16 @@ package vault
 type query int
 
 const (
-	qTouchSession query = iota
-	qArtifactBySHA
+	qBegin query = iota
+	qCommit
+	qSavepoint
+	qRelease
+	qTouchSession
+	qLook
 	qBodyBySeq
 	qHealArtifact
 	qHealBody
 	qSeeArtifact
-	qIDOwner
-	qIDByShownSHA
 	qInsertArtifact
 	qInsertBody
 	qDropTombstone
@@ -30,23 +32,31 @@ const (
 	qCountPruned
 )
 
-// queries are indexed by query. Every one runs inside a turn's savepoint.
+// queries are indexed by query. All but the first run inside a transaction.
 var queries = [...]struct{ name, text string }{
+	qBegin:     {"begin", `BEGIN IMMEDIATE`},
+	qCommit:    {"commit", `COMMIT`},
+	qSavepoint: {"savepoint", `SAVEPOINT turn`},
+	qRelease:   {"release", `RELEASE turn`},
 	qTouchSession: {"touch session", `INSERT INTO sessions (session, created, last_used) VALUES (?1, ?2, ?2)
 		ON CONFLICT (session) DO UPDATE SET last_used = excluded.last_used`},
-	qArtifactBySHA: {"find artifact", `SELECT seq, id,
-		CASE bytes WHEN (SELECT length(body) FROM bodies b WHERE b.seq = a.seq AND b.codec = 0) THEN bytes ELSE -1 END, runes
-		FROM artifacts a WHERE sha = ?1`},
-	qBodyBySeq:    {"read body", `SELECT body FROM bodies WHERE seq = ?1 AND codec = 0`},
+	qLook: {"find artifact", `SELECT a.seq, coalesce(a.id, ''), coalesce(a.bytes, 0), coalesce(a.runes, 0), b.codec, length(b.body),
+		coalesce(s.prefix, ''), coalesce(s.id, ''),
+		CASE WHEN a.seq IS NULL AND s.sha IS NULL THEN coalesce((SELECT sha FROM artifacts WHERE id = ?2),
+			(SELECT sha FROM shown WHERE id = ?2), (SELECT sha FROM tombstones WHERE id = ?2)) END,
+		a.seq IS NULL AND EXISTS (SELECT 1 FROM tombstones WHERE id = ?2),
+		CASE WHEN s.sha IS NULL THEN coalesce((SELECT max(id) FROM artifacts WHERE id < ?2), '') ELSE '' END,
+		CASE WHEN s.sha IS NULL THEN coalesce((SELECT min(id) FROM artifacts WHERE id > ?2), '') ELSE '' END,
+		CASE WHEN s.sha IS NULL THEN coalesce((SELECT max(id) FROM shown WHERE id < ?2), '') ELSE '' END,
+		CASE WHEN s.sha IS NULL THEN coalesce((SELECT min(id) FROM shown WHERE id > ?2), '') ELSE '' END
+		FROM (SELECT 1) LEFT JOIN artifacts a ON a.sha = ?1 LEFT JOIN bodies b ON b.seq = a.seq LEFT JOIN shown s ON s.sha = ?1`},
+	qBodyBySeq:    {"read body", `SELECT codec, body FROM bodies WHERE seq = ?1`},
 	qHealArtifact: {"heal artifact", `UPDATE artifacts SET bytes = ?2, runes = ?3, cost = ?4 WHERE seq = ?1`},
-	qHealBody:     {"heal body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, 0, ?2)`},
+	qHealBody:     {"heal body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, ?2, ?3)`},
 	qSeeArtifact:  {"see artifact", `UPDATE artifacts SET last_seen = max(last_seen, ?2) WHERE seq = ?1`},
-	qIDOwner: {"find id owner", `SELECT sha FROM artifacts WHERE id = ?1 UNION SELECT sha FROM shown WHERE id = ?1
-		UNION SELECT sha FROM tombstones WHERE id = ?1`},
-	qIDByShownSHA: {"find earlier id", `SELECT id FROM shown WHERE sha = ?1`},
 	qInsertArtifact: {"insert artifact", `INSERT INTO artifacts (id, sha, bytes, runes, tool, kind, created, last_seen, cost, pin_count)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, (SELECT count(*) FROM pins WHERE sha = ?2))`},
-	qInsertBody:    {"insert body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, 0, ?2)`},
+	qInsertBody:    {"insert body", `INSERT OR REPLACE INTO bodies (seq, codec, body) VALUES (?1, ?2, ?3)`},
 	qDropTombstone: {"drop tombstone", `DELETE FROM tombstones WHERE id = ?1`},
 	qObserve: {"insert observation", `INSERT INTO observations
 		(session, sha, call_id, tool, args, args_bytes, args_sha, first_seen, last_seen, cost)
@@ -102,13 +112,14 @@ var readQueries = [...]string{
 	rHasRow:    `SELECT count(*) FROM artifacts WHERE sha = ?1`,
 	rTombstone: `SELECT reason FROM tombstones WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 1`,
 	rWasShown:  `SELECT count(*) FROM shown WHERE id >= ?1 AND id < ?1 || 'g'`,
-	rArtifact: `SELECT ` + summaryColumns + `, (SELECT body FROM bodies b WHERE b.seq = a.seq AND b.codec = 0)
-		FROM artifacts a WHERE a.sha = ?2`,
+	rArtifact: `SELECT ` + summaryColumns + `, b.codec, b.body
+		FROM artifacts a LEFT JOIN bodies b ON b.seq = a.seq WHERE a.sha = ?2`,
 	rFirstCall: `SELECT call_id, args, args_bytes, args_sha FROM observations
 		WHERE sha = ?2 AND (?1 = '' OR session = ?1) ORDER BY first_seen, session, call_id, tool LIMIT 1`,
 	rIDBySHA: `SELECT id FROM artifacts WHERE sha = ?1`,
-	rReadBack: `SELECT a.bytes, a.runes, b.body FROM artifacts a JOIN bodies b USING (seq)
-		WHERE a.sha = ?1 AND b.codec = 0`,
-	rProof: `SELECT a.id, s.prefix FROM pins p JOIN artifacts a ON a.sha = p.sha JOIN bodies b ON b.seq = a.seq
-		JOIN shown s ON s.sha = p.sha WHERE p.session = ?1 AND p.sha = ?2`,
+	rReadBack: `SELECT a.bytes, a.runes, b.codec, b.body FROM artifacts a JOIN bodies b USING (seq)
+		WHERE a.sha = ?1`,
+	rProof: `SELECT p.sha, a.id, s.prefix, b.codec, length(b.body)
+		FROM (SELECT unhex(value) AS sha FROM json_each(?2)) want CROSS JOIN pins p ON p.session = ?1 AND p.sha = want.sha
+		JOIN artifacts a ON a.sha = p.sha JOIN bodies b ON b.seq = a.seq JOIN shown s ON s.sha = p.sha`,
 }

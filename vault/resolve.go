@@ -38,6 +38,9 @@ func (v *Vault) resolve(ctx context.Context, session, idOrPrefix string) (found,
 	if v.closed.Load() {
 		return found{}, ErrClosed
 	}
+	if err := v.inPlace(); err != nil {
+		return found{}, err
+	}
 	bound, isBound, err := v.boundTo(ctx, prefix)
 	if err != nil {
 		return found{}, err
@@ -62,7 +65,12 @@ func (v *Vault) resolve(ctx context.Context, session, idOrPrefix string) (found,
 		return own[0], nil
 	case len(own) > 1:
 		return found{}, fmt.Errorf("%w: %s begins %d ids", ErrAmbiguous, prefix, len(own))
-	case len(all) > 0 || isBound:
+	case len(all) > 0:
+		return found{}, ErrNotYours
+	case isBound:
+		if err := v.checkRow(ctx, bound); err != nil {
+			return found{}, err
+		}
 		return found{}, ErrNotYours
 	}
 	return found{}, v.traceOf(ctx, prefix)

@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"token-terminator/turn"
@@ -26,6 +28,10 @@ type Status struct {
 	Nodes       int     `json:"nodes"`
 	Pruned      int64   `json:"pruned_artifacts"`
 	PrunedBytes int64   `json:"pruned_bytes"`
+
+	Level    string   `json:"level"`  // "ok", "warning" from 70 % on, "red" from 90 % on
+	Stored   int64    `json:"stored"` // bytes of the bodies as they lie in the file, packed
+	Forecast Forecast `json:"forecast"`
 }
 
 // Status counts what the vault holds.
@@ -39,13 +45,16 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		(SELECT value FROM counters WHERE name = 'pruned_bytes'),
 		(SELECT count(*) FROM artifacts), (SELECT coalesce(sum(bytes), 0) FROM artifacts),
 		(SELECT count(*) FROM artifacts WHERE pin_count > 0),
-		(SELECT count(*) FROM pins), (SELECT count(*) FROM sessions), (SELECT count(*) FROM nodes)`).
-		Scan(&s.Schema, &s.Bytes, &s.Pruned, &s.PrunedBytes, &s.Artifacts, &s.Content, &s.Pinned, &s.Pins, &s.Sessions, &s.Nodes)
+		(SELECT count(*) FROM pins), (SELECT count(*) FROM sessions), (SELECT count(*) FROM nodes),
+		(SELECT coalesce(sum(length(body)), 0) FROM bodies)`).
+		Scan(&s.Schema, &s.Bytes, &s.Pruned, &s.PrunedBytes, &s.Artifacts, &s.Content, &s.Pinned, &s.Pins, &s.Sessions, &s.Nodes, &s.Stored)
 	if err != nil {
 		return Status{}, v.explain("count", err)
 	}
 	s.Percent = float64(s.Bytes) * 100 / float64(s.Capacity)
-	return s, nil
+	s.Level = levelOf(s.Bytes, s.Capacity)
+	s.Forecast, err = v.forecast(ctx, s.Bytes)
+	return s, err
 }
 
 // maxProblems bounds a report; Report.More counts the rest.
@@ -124,22 +133,24 @@ func (v *Vault) verifyFile(ctx context.Context, r *Report) error {
 }
 
 func (v *Vault) verifyArtifacts(ctx context.Context, r *Report) error {
-	const query = `SELECT a.id, a.sha, a.runes, a.bytes, coalesce(b.codec = 0, 0), coalesce(b.body, x'')
+	const query = `SELECT a.id, a.sha, a.runes, a.bytes, b.codec, coalesce(b.body, x'')
 		FROM artifacts a LEFT JOIN bodies b ON b.seq = a.seq ORDER BY a.seq`
 	return v.each(ctx, "verify artifacts", query, func(scan func(...any) error) error {
 		var s Summary
 		var sha []byte
-		var text string
-		var there bool
-		if err := scan((*string)(&s.ID), &sha, &s.Chars, &s.Bytes, &there, &text); err != nil {
+		var how sql.NullInt64
+		var body sql.RawBytes
+		if err := scan((*string)(&s.ID), &sha, &s.Chars, &s.Bytes, &how, &body); err != nil {
 			return err
 		}
 		r.Artifacts++
+		copy(s.Digest[:], sha)
+		text, err := v.unpack(s, int(how.Int64), body)
 		r.Bytes += int64(len(text))
-		switch copy(s.Digest[:], sha); {
-		case !there:
+		switch {
+		case !how.Valid || errors.Is(err, ErrLost):
 			r.lost(s.ID, "its body is missing or written in a way this version cannot read")
-		case checkStored(s, text) != nil:
+		case err != nil || checkStored(s, text) != nil:
 			r.damaged(s.ID, "its bytes, hash, length and id do not belong together")
 		}
 		return nil

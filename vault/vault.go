@@ -6,18 +6,28 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"token-terminator/internal/safefile"
 	"token-terminator/internal/sqlitefile"
+	"token-terminator/vault/codec"
 )
 
 //go:embed schema.sql
 var schemaSQL string
 
 // steps are the schema versions, oldest first. Published steps never change.
-func steps() []sqlitefile.Step { return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}} }
+func steps() []sqlitefile.Step {
+	return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}, {Version: 2, SQL: packedSQL}}
+}
+
+// packedSQL is the step to bodies that may be packed (codec 1). The tables stay as they
+// are; the version keeps programs away that would call such bodies lost.
+const packedSQL = `SELECT 1`
 
 // readConns is how many reads run at once; more wait.
 const readConns = 2
@@ -35,9 +45,12 @@ type Vault struct {
 	db        *sql.DB       // one connection, nil when read-only
 	conn      *sql.Conn
 	stmts     []*sql.Stmt // by query
+	keeper    *keeper     // merges the log; nil when read-only
+	packer    *codec.Packer
 	readers   *sql.DB
 	reads     []*sql.Stmt // by read
 	verified  *digestSet  // read back and found equal in this process
+	lies      fs.FileInfo // the file as it was opened
 	closed    atomic.Bool
 	done      chan struct{} // closed by Close
 }
@@ -58,9 +71,10 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	if err != nil {
 		return nil, fmt.Errorf("resolve vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, path: filepath.Join(dir, FileName), o: o, turnstile: make(chan struct{}, 1),
-		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
-	v.views = views{v}
+	v, err := newVault(dir, filepath.Join(dir, FileName), o)
+	if err != nil {
+		return nil, err
+	}
 	if err := v.hook("before open"); err != nil {
 		return nil, err
 	}
@@ -72,11 +86,36 @@ func openWith(ctx context.Context, dir string, o Options, schema []sqlitefile.St
 	if err != nil {
 		return nil, errors.Join(err, v.release())
 	}
+	if v.lies, err = os.Stat(v.path); err != nil {
+		return nil, errors.Join(v.gone(), v.release())
+	}
 	v.turnstile <- struct{}{}
 	return v, v.hook("after open")
 }
 
+func newVault(dir, path string, o Options) (*Vault, error) {
+	packer, err := codec.NewPacker()
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{dir: dir, path: path, o: o, turnstile: make(chan struct{}, 1), packer: packer,
+		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
+	v.views = views{v}
+	return v, nil
+}
+
 func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error {
+	if err := v.openReaders(ctx, schema); err != nil {
+		return err
+	}
+	var err error
+	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
+	return err
+}
+
+// openReaders opens the file for reading. One of an older version is read as it is when
+// the steps it lacks change no table.
+func (v *Vault) openReaders(ctx context.Context, schema []sqlitefile.Step) error {
 	newest := schema[len(schema)-1].Version
 	var err error
 	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: readConns}); err != nil {
@@ -86,15 +125,12 @@ func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error
 	if err != nil {
 		return err
 	}
-	if have != newest {
+	if !slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version == have }) ||
+		slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version > have && s.SQL != packedSQL }) {
 		return &safefile.Error{Op: "open", Path: v.path, Err: fmt.Errorf("%w: schema %d, want %d", errOlder, have, newest),
 			Advice: "open the folder once for writing, which brings it up to date"}
 	}
-	if err := v.prepareReads(ctx); err != nil {
-		return err
-	}
-	v.key, err = readKey(filepath.Join(v.dir, MarkerKeyName))
-	return err
+	return v.prepareReads(ctx)
 }
 
 func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error {
@@ -102,7 +138,7 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	o := sqlitefile.Options{
-		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages,
+		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages,
 		Application: applicationID, Newest: schema[len(schema)-1].Version,
 	}
 	var err error
@@ -125,6 +161,9 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	if err := v.prepareReads(ctx); err != nil {
+		return err
+	}
+	if v.keeper, err = startKeeper(v.path, v.o.Synchronous); err != nil {
 		return err
 	}
 	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o.FixedKey)
@@ -175,6 +214,9 @@ func (v *Vault) Close() error {
 
 func (v *Vault) release() error {
 	var errs []error
+	if v.keeper != nil {
+		errs = append(errs, v.keeper.close())
+	}
 	for _, s := range v.reads {
 		if s != nil {
 			errs = append(errs, s.Close())
@@ -228,6 +270,9 @@ func (v *Vault) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := v.inPlace(); err != nil {
+		return err
+	}
 	select {
 	case <-v.turnstile:
 		return nil
@@ -236,6 +281,19 @@ func (v *Vault) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// inPlace says whether the path still names the file that is open. A file that was
+// removed or replaced would take writes and give answers nobody else ever sees.
+func (v *Vault) inPlace() error {
+	if info, err := os.Stat(v.path); err != nil || !os.SameFile(info, v.lies) {
+		return v.gone()
+	}
+	return nil
+}
+
+func (v *Vault) gone() error {
+	return &safefile.Error{Op: "use", Path: v.path, Err: ErrGone, Advice: "open the folder again; ids whose originals went with the old file are lost until a session shows them again"}
 }
 
 func (v *Vault) leave() { v.turnstile <- struct{}{} }

@@ -51,7 +51,7 @@ func storage(err error) *failure {
 	}
 	for _, gone := range []error{
 		vault.ErrUnknown, vault.ErrAmbiguous, vault.ErrNotYours, vault.ErrReleased, vault.ErrRange, vault.ErrQuery,
-		turn.ErrBadArtifactID,
+		vault.ErrNoSession, vault.ErrReference, turn.ErrBadArtifactID,
 	} {
 		if errors.Is(err, gone) {
 			f.code = exitUsage

@@ -51,6 +51,24 @@ func (p *progress) done(what string) {
 	}
 }
 
+// at says how far a run is that counts by itself.
+func (p *progress) at(done, total int, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.quiet {
+		return
+	}
+	if p.terminal {
+		fmt.Fprintf(p.stage.stderr, "\r\x1b[K%d of %d %s", done, total, what)
+		p.shown = true
+		return
+	}
+	if time.Since(p.last) >= progressEvery {
+		p.last = time.Now()
+		fmt.Fprintf(p.stage.stderr, "%d of %d %s\n", done, total, what)
+	}
+}
+
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

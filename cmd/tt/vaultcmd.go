@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"token-terminator/vault"
 )
@@ -16,11 +17,12 @@ type vaultFlags struct {
 	vault, home, session string
 	json                 bool
 	offset, limit        int
+	change               changeFlags
 }
 
-const vaultHelp = `Actions:
+const vaultHelp = `Looking:
   path             print the vault's file
-  status           size, capacity, artifacts, sessions
+  status           size, capacity, when it will be full, artifacts, sessions
   get ID           write the exact original to stdout
   peek ID          a bounded first look: both ends, severity lines, structure
   find ID TEXT     lines of one original that hold TEXT, case aside
@@ -30,17 +32,34 @@ const vaultHelp = `Actions:
   list             newest first
   verify           re-hash everything; exit 3 when something is damaged or lost
 
+Keeping (each takes --dry-run; --yes confirms what removes or replaces):
+  backup DIR|FILE  copy vault and marker key, in use or not, and check the copy;
+                   a name that ends in .sqlite3 or .db is the file itself
+  restore DIR|FILE put a backup in the vault's place; what stood there is kept aside
+  release ID       end every promise on one original and remove it
+  release --session CHAIN
+                   end a session's promises; originals nobody else holds go
+  prune            remove originals that nobody was promised and that were not seen
+                   for --unseen days; --unused DAYS also releases idle sessions
+  import FILE      copy the Python program's artifacts.sqlite3, read only
+
+--transcripts PATH (repeat it; files or folders) is searched for the ids that release
+or prune would remove. When one is named, or a file cannot be read, nothing is removed
+unless --lose-evidence says that this is meant.
+
 ID is any prefix of 8 or more hex digits that is unique, with or without "a_".
 
 Examples:
   tt vault list --vault out/vault
   tt vault get a_1234abcd > original.txt
+  tt vault backup /mnt/backup/tt
+  tt vault release --session old-chain --transcripts ~/.claude/projects --dry-run
 `
 
 func vaultVerb() verb {
 	v := verb{
-		name: "vault", summary: "look into the private store of originals",
-		usage: "path|status|get|peek|find|search|lines|diff|list|verify [flags] [ID …]", help: vaultHelp,
+		name: "vault", summary: "look into and look after the private store of originals",
+		usage: "path|status|get|peek|find|search|lines|diff|list|verify|backup|restore|release|prune|import [flags] [ARGUMENT …]", help: vaultHelp,
 	}
 	v.run = func(s *stage, args []string) error {
 		var f vaultFlags
@@ -65,6 +84,7 @@ func (f *vaultFlags) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.IntVar(&f.offset, "offset", 0, "first code `point` of a page (get --json)")
 	fs.IntVar(&f.limit, "limit", 0, "code `points` of a page or peek, or results of a list")
+	f.change.bind(fs)
 }
 
 // action is one thing tt vault does; args is how many arguments it takes.
@@ -88,6 +108,9 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 	if name == "path" {
 		return f.path(s, folder, args)
 	}
+	if c, ok := f.changes()[name]; ok {
+		return c(s, folder, args)
+	}
 	a, ok := f.actions()[name]
 	if !ok {
 		return usagef("there is no vault action %q", name).try("tt vault --help")
@@ -95,16 +118,25 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 	if len(args) != a.args {
 		return usagef("vault %s takes %d arguments, got %d", name, a.args, len(args)).try("tt vault --help")
 	}
-	if _, err := os.Stat(vaultFile(folder)); errors.Is(err, os.ErrNotExist) {
-		return (&failure{code: exitStorage, err: fmt.Errorf("there is no vault at %s", vaultFile(folder))}).
-			try("name its folder with --vault DIR; a vault is made when something is stored first")
-	}
-	v, err := vault.Open(folder, vault.Options{ReadOnly: true})
+	v, err := openVault(folder, true)
 	if err != nil {
-		return storage(err)
+		return err
 	}
 	defer v.Close()
 	return a.run(s.ctx, s, v, args)
+}
+
+// openVault opens a vault that is there; none is made.
+func openVault(folder string, readOnly bool) (*vault.Vault, error) {
+	if _, err := os.Stat(vaultFile(folder)); errors.Is(err, os.ErrNotExist) {
+		return nil, (&failure{code: exitStorage, err: fmt.Errorf("there is no vault at %s", vaultFile(folder))}).
+			try("name its folder with --vault DIR; a vault is made when something is stored first")
+	}
+	v, err := vault.Open(folder, vault.Options{ReadOnly: readOnly})
+	if err != nil {
+		return nil, storage(err)
+	}
+	return v, nil
 }
 
 func (f *vaultFlags) path(s *stage, folder string, args []string) error {
@@ -131,9 +163,32 @@ func (f *vaultFlags) status(ctx context.Context, s *stage, v *vault.Vault, _ []s
 	if f.json {
 		return printJSON(s.stdout, st)
 	}
-	_, err = fmt.Fprintf(s.stdout, "file       %s\nstored     %s of %s (%.1f %%)\nartifacts  %d\npins       %d\nsessions   %d\nmessages   %d remembered\n",
-		st.Path, megabytes(st.Bytes), megabytes(st.Capacity), st.Percent, st.Artifacts, st.Pins, st.Sessions, st.Nodes)
+	_, err = fmt.Fprintf(s.stdout, "file       %s\nstored     %s of %s (%.1f %%, %s), %s packed\nforecast   %s\nartifacts  %d\npins       %d\nsessions   %d\nmessages   %d remembered\n",
+		st.Path, megabytes(st.Bytes), megabytes(st.Capacity), st.Percent, st.Level, megabytes(st.Stored), forecastWords(st.Forecast), st.Artifacts, st.Pins, st.Sessions, st.Nodes)
+	switch st.Level {
+	case vault.LevelWarning:
+		fmt.Fprintf(s.stderr, "warning: the vault is over %d %% of its capacity\nTry: tt vault prune --dry-run\n", vault.WarnPercent)
+	case vault.LevelRed:
+		fmt.Fprintf(s.stderr, "red: the vault is over %d %% of its capacity; when it is full of pinned originals, requests pass unchanged\nTry: tt vault prune --unused 90 --dry-run\n", vault.RedPercent)
+	}
 	return err
+}
+
+// forecastWords says what is known of the vault's growth.
+func forecastWords(f vault.Forecast) string {
+	if f.BytesPerDay == nil {
+		return "unknown: less than a day of history"
+	}
+	words := megabytes(*f.BytesPerDay) + " a day"
+	for _, mark := range []struct {
+		percent int
+		at      *time.Time
+	}{{vault.WarnPercent, f.WarnAt}, {vault.RedPercent, f.RedAt}} {
+		if mark.at != nil {
+			words += fmt.Sprintf(", %d %% on %s", mark.percent, mark.at.Format("2006-01-02"))
+		}
+	}
+	return words
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

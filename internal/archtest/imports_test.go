@@ -28,7 +28,8 @@ var mayImport = map[string][]string{
 	"reduce/compile":               {"turn", "request", "tokens", "plan", "reduce", "reduce/delta", "reduce/envelope", "reduce/kind"},
 	"vault/codec":                  {"turn"},
 	"vault/view":                   {},
-	"vault":                        {"turn", "vault/codec", "vault/view", "internal/sqlitefile", "internal/safefile"},
+	"vault/mention":                {},
+	"vault":                        {"turn", "vault/codec", "vault/mention", "vault/view", "internal/sqlitefile", "internal/safefile"},
 	"vault/vaulttest":              {"turn", "vault", "vault/codec", "vault/view", "internal/faults"},
 	"actors":                       {"turn"},
 	"datasets":                     {"turn", "internal/strictjson"},
@@ -49,6 +50,7 @@ var thirdParty = []struct {
 	{"modernc.org/sqlite", "one place opens databases, with the right pragmas", []string{"internal/sqlitefile"}},
 	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens"}},
 	{"github.com/dlclark/regexp2/v2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
+	{"github.com/klauspost/compress/zstd", "bodies of the vault are packed in one place", []string{"vault/codec"}},
 	{"github.com/stretchr/testify", "assertions", []string{"*!", "vault/vaulttest", "internal/testkit"}},
 	{"go.uber.org/goleak", "goroutine leak checks", []string{"*!"}},
 }

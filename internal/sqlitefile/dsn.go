@@ -14,6 +14,7 @@ type Options struct {
 	BusyTimeout time.Duration // how long to wait for another process's lock; default 5 s
 	MaxPages    int64         // size limit in pages of 4,096 bytes; 0 none
 	Conns       int           // most connections of the pool; default 1
+	WALPages    int           // a commit that leaves more pages in the log merges them itself; default 1,000
 
 	// Application and Newest are checked before a writer changes anything: a file of
 	// another program or of a newer schema version is refused. 0 means no check.
@@ -93,6 +94,11 @@ func dsn(path string, o Options, how access) (string, error) {
 		q.Set("_txlock", "immediate")
 		pragma("synchronous(%s)", mode)
 		pragma("journal_size_limit(%d)", 64<<20)
+		pragma("temp_store(2)")          // what a savepoint may have to undo stays in memory
+		pragma("cache_size(%d)", -8<<10) // 8 MB: a group of turns fits
+		if o.WALPages > 0 {
+			pragma("wal_autocheckpoint(%d)", o.WALPages)
+		}
 		if o.MaxPages > 0 {
 			pragma("max_page_count(%d)", o.MaxPages)
 		}

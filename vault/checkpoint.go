@@ -1,0 +1,102 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"time"
+
+	"token-terminator/internal/sqlitefile"
+)
+
+// When the write-ahead log is merged into the file.
+const (
+	mergeFrom   = 8 << 20          // bytes written since the last merge
+	mergeIdle   = 15 * time.Second // without a write: empty the log
+	mergeWait   = 200 * time.Millisecond
+	walMaxPages = 16_000 // the hard limit, just under 64 MB: the writer merges by itself
+	turnPages   = 48 << 10
+)
+
+// keeper merges the write-ahead log beside the writer, so that no commit has to.
+type keeper struct {
+	db      *sql.DB
+	path    string
+	written atomic.Int64 // bytes since the last full merge, estimated
+	wake    chan struct{}
+	stop    chan struct{}
+	ended   chan struct{}
+}
+
+func startKeeper(path, synchronous string) (*keeper, error) {
+	db, err := sqlitefile.OpenKeeper(path, sqlitefile.Options{Synchronous: synchronous, BusyTimeout: mergeWait})
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{db: db, path: path, wake: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	go k.run()
+	return k, nil
+}
+
+// wrote tells of a commit with so many bytes of bodies.
+func (k *keeper) wrote(bytes int64) {
+	k.written.Add(bytes + turnPages)
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (k *keeper) run() {
+	defer close(k.ended)
+	idle := time.NewTimer(mergeIdle)
+	defer idle.Stop()
+	for {
+		select {
+		case <-k.stop:
+			return
+		case <-k.wake:
+			if k.written.Load() >= mergeFrom {
+				k.merge(context.Background(), false)
+			}
+			idle.Reset(mergeIdle)
+		case <-idle.C:
+			if k.written.Load() > 0 {
+				k.merge(context.Background(), true)
+			}
+		}
+	}
+}
+
+// merge moves what it can. What fails is tried again after the next write, and the
+// hard limit of the writer reports a disk that stays full or broken.
+func (k *keeper) merge(ctx context.Context, truncate bool) (sqlitefile.Merged, error) {
+	before := k.written.Load()
+	m, err := sqlitefile.Checkpoint(ctx, k.db, k.path, truncate)
+	if err == nil && !m.Busy && m.Moved == m.Pages {
+		k.written.Add(-before)
+	}
+	return m, err
+}
+
+func (k *keeper) close() error {
+	close(k.stop)
+	<-k.ended
+	return k.db.Close()
+}
+
+// Checkpoint merges the write-ahead log into the file and empties it, as happens by
+// itself when nothing was written for a while and at Close.
+func (v *Vault) Checkpoint(ctx context.Context) error {
+	if err := v.enter(ctx); err != nil {
+		return err
+	}
+	defer v.leave()
+	if err := v.hook("before checkpoint"); err != nil {
+		return err
+	}
+	if _, err := v.keeper.merge(ctx, true); err != nil {
+		return v.explain("merge log", err)
+	}
+	return v.hook("after checkpoint")
+}
