@@ -12,14 +12,20 @@ const (
 	aliasSay   = " stands for "
 	aliasAnd   = ", "
 	maxAliases = 3
-	minAlias   = 12 // bytes of the text an alias stands for
-	leastUses  = 4
-	maxTracked = 1 << 14 // distinct beginnings that are counted
+	// maxAliasText bounds the texts beginnings are looked for in, in bytes: each of
+	// three passes reads the whole text.
+	maxAliasText = 2 << 20
+	minAlias     = 12 // bytes of the text an alias stands for
+	leastUses    = 4
+	maxTracked   = 1 << 14 // distinct beginnings that are counted
 )
 
 var aliasSigns = []string{"~", "@", "§", "^"}
 
 func encodeAliases(text string) (says, body string, ok bool) {
+	if len(text) > maxAliasText {
+		return "", "", false
+	}
 	sign := ""
 	for _, s := range aliasSigns {
 		if !strings.Contains(text, s+"1") && !strings.Contains(text, s+"2") && !strings.Contains(text, s+"3") {
