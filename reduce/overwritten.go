@@ -17,14 +17,23 @@ const minWord = 2
 // words that stand nowhere else: what a progress bar counts may go, a message that
 // was on the screen for a moment may not.
 func (p *proposer) equivalent(text string, k kind.Kind) (string, bool) {
+	if p.clean.known && p.clean.of == text && p.clean.kind == k {
+		return p.clean.text, p.clean.ok
+	}
 	out, ok := layout.Equivalent(text, k, p.count)
-	if !ok || k == kind.JSON || k == kind.NDJSON {
-		return out, ok
+	if ok && k != kind.JSON && k != kind.NDJSON && overwrites(text) {
+		ok = keepsWords(text, out) && keepsSignals(text, out)
 	}
-	if !overwrites(text) {
-		return out, true
-	}
-	return out, keepsWords(text, out) && keepsSignals(text, out)
+	p.clean = cleaned{known: true, of: text, kind: k, text: out, ok: ok}
+	return out, ok
+}
+
+// cleaned remembers the equivalent layout asked for last: a view and a layout of one
+// text both want it.
+type cleaned struct {
+	known, ok bool
+	of, text  string
+	kind      kind.Kind
 }
 
 // keepsSignals says whether as many messages of each severity are left as the terminal
@@ -39,6 +48,9 @@ func keepsSignals(from, to string) bool {
 // carriage return that ends no line, a backspace, or an escape sequence that is not
 // about colours.
 func overwrites(text string) bool {
+	if strings.IndexByte(text, '\r') < 0 && strings.IndexByte(text, '\b') < 0 && strings.IndexByte(text, 0x1b) < 0 {
+		return false
+	}
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\b':

@@ -147,6 +147,7 @@ type proposer struct {
 	size  int // of the block, by count
 	read  bool
 	hide  bool
+	clean cleaned
 	out   []Proposal
 	why   turn.Reason
 }
