@@ -198,7 +198,7 @@ func (r Report) labels(o Options) []label {
 		out = append(out, label{assumed, "prompts that were not recorded: " + count(t.PrefixAdded) + " tokens added to the bill in all"})
 	}
 	out = append(out,
-		label{assumed, "recoveries: " + pct(o.RecoveryPct) + " of hidden blocks are charged a whole fetch"},
+		label{assumed, "recoveries: " + pct(o.RecoveryPct) + " of hidden blocks are charged a fetch"},
 		label{measured, "evidence: " + count(t.RecoveriesChecked) + " originals read back and compared"})
 	for i := range out {
 		out[i].Text = clean(out[i].Text)
@@ -236,7 +236,7 @@ func totalOf(t Session, i int, standIn bool) totalView {
 		{"Each block once", count(t.UniqueTokensRemoved), strconv.Itoa(t.UniqueTokensRemoved), fmt.Sprintf("tokens removed: %s of what may be touched, %s of new input",
 			share(ratio(t.UniqueTokensRemoved, t.Denominators.Touchable)), share(ratio(t.UniqueTokensRemoved, t.Denominators.NewInput))), beside(t)},
 		{"Needed later", fmt.Sprintf("%s of %s", count(t.NeededLater.Count), count(t.HiddenBlocks())), strconv.Itoa(t.NeededLater.Count),
-			"hidden blocks a later recorded call needed; fetching them whole would cost " + money(t.NeededLater.Debit, c.Unit) + " more", ""},
+			"hidden blocks a later recorded call needed; fetching a page of each would cost " + money(t.NeededLater.Debit, c.Unit) + " more", ""},
 		{"Originals", fmt.Sprintf("%s failed", count(t.RecoveriesFailed)), strconv.Itoa(t.RecoveriesFailed),
 			fmt.Sprintf("%s kept, %s read back and compared byte for byte", count(t.Artifacts), count(t.RecoveriesChecked)), ""},
 		{"Turns", fmt.Sprintf("%s enlarged", count(t.EnlargedTurns)), strconv.Itoa(t.EnlargedTurns), fmt.Sprintf("%s passed through; %s prefix and %s pairing violations",

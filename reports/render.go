@@ -88,7 +88,7 @@ func (r Report) intro(b *strings.Builder, o Options, s style) {
 	if o.Cache != "" {
 		s.pair(b, "Cache model", o.Cache)
 	}
-	s.pair(b, "Recoveries", fmt.Sprintf("%s of hidden blocks are charged a whole fetch; net figures include it", pct(o.RecoveryPct)))
+	s.pair(b, "Recoveries", fmt.Sprintf("%s of hidden blocks are charged a fetch (one call, a page of up to 2,000 tokens); net figures include it", pct(o.RecoveryPct)))
 }
 
 func priceLine(c Cost) string {
@@ -165,7 +165,7 @@ func summary(b *strings.Builder, s style, t Session) {
 		share(ratio(t.UniqueTokensRemoved, d.NewInput)), share(ratio(t.Tokens.Saved, d.Request)), share(c.SavedPct)))
 	s.pair(b, "Evidence", fmt.Sprintf("%s blocks hidden; %s originals kept, %s read back, %s failed", count(t.HiddenBlocks()), count(t.Artifacts),
 		count(t.RecoveriesChecked), count(t.RecoveriesFailed)))
-	s.pair(b, "Needed later", fmt.Sprintf("%s of %s hidden blocks; fetching them whole would cost %s more", count(t.NeededLater.Count), count(t.HiddenBlocks()), money(t.NeededLater.Debit, c.Unit)))
+	s.pair(b, "Needed later", fmt.Sprintf("%s of %s hidden blocks; fetching a page of each would cost %s more", count(t.NeededLater.Count), count(t.HiddenBlocks()), money(t.NeededLater.Debit, c.Unit)))
 	s.pair(b, "Safety", fmt.Sprintf("%s turns enlarged, %s passed through; %s prefix and %s pairing violations", count(t.EnlargedTurns),
 		count(t.PassthroughTurns), count(t.PrefixViolations), count(t.PairingViolations)))
 	if l := t.Latency; l.P50 != nil {

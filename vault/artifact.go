@@ -66,4 +66,6 @@ type Diff struct {
 type Listing struct {
 	Artifacts []Summary `json:"artifacts"`
 	Truncated bool      `json:"truncated"`
+	// Damaged is how many originals a search could not read: what they hold is not known.
+	Damaged int `json:"damaged,omitempty"`
 }

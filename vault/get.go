@@ -127,7 +127,7 @@ func (v *Vault) Search(ctx context.Context, session, query string, limit int) (L
 	}
 	session = codec.Label(session)
 	return v.scanList(ctx, session, limit, func(s Summary, text string) bool {
-		return (view.Contains(s.Tool, folded) || view.Contains(text, folded)) && turn.Sum(text) == s.Digest
+		return view.Contains(s.Tool, folded) || view.Contains(text, folded)
 	})
 }
 
@@ -175,7 +175,11 @@ func (v *Vault) scanList(ctx context.Context, session string, limit int, keep fu
 		}
 		if keep != nil {
 			text, err := v.unpack(s, how, stored)
-			if err != nil || !keep(s, text) {
+			if err != nil || turn.Sum(text) != s.Digest {
+				out.Damaged++
+				continue
+			}
+			if !keep(s, text) {
 				continue
 			}
 		}

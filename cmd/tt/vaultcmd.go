@@ -223,6 +223,9 @@ func (f *vaultFlags) list(ctx context.Context, s *stage, v *vault.Vault, _ []str
 }
 
 func (f *vaultFlags) listing(s *stage, list vault.Listing, err error) error {
+	if err == nil && list.Damaged > 0 {
+		fmt.Fprintf(s.stderr, "%d originals could not be read and were not searched; tt vault verify names them\n", list.Damaged)
+	}
 	if err != nil || f.json {
 		return f.show(s, list, err)
 	}
