@@ -178,23 +178,24 @@ func (p *proposer) text() {
 	p.why = reason
 }
 
-// Where a view takes more than half away, a layout wins only by repeats: it is tried
-// when the text is short, or when it has eight times as many lines as different ones.
+// Where a view takes more than a quarter away, a layout wins only by repeats: it is
+// tried when the text is short, or when few different lines make it up, each many times.
 const (
-	shortText  = 64 << 10 // bytes
-	repeatsMin = 8
+	shortText    = 64 << 10 // bytes
+	repeatsMin   = 8        // lines for each different one
+	fewDifferent = 256      // lines
 )
 
 func (p *proposer) layoutMayWin(view form.View) bool {
 	text := p.block.Text
-	if len(text) <= shortText || 2*p.count(view.Head+view.Tail) > p.size {
+	if len(text) <= shortText || 4*p.count(view.Head+view.Tail) > 3*p.size {
 		return true
 	}
 	lines := Lines(text)
 	different := map[string]bool{}
 	for line := range strings.Lines(text) {
 		different[line] = true
-		if len(different)*repeatsMin > lines {
+		if len(different) > fewDifferent || len(different)*repeatsMin > lines {
 			return false
 		}
 	}

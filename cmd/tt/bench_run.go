@@ -158,7 +158,7 @@ type speedResult struct {
 	Ratio    float64 `json:"ratio"` // reduction's time ÷ hashing's time
 }
 
-// speed measures logs of one and eight megabytes; the best of three runs of each.
+// speed measures logs of one and eight megabytes; the best of five runs of each.
 func (b *evidenceBench) speed() []speedResult {
 	settings := reduce.Settings{Preset: reduce.Default}
 	var out []speedResult
@@ -166,8 +166,8 @@ func (b *evidenceBench) speed() []speedResult {
 		text := manyLogs(size)
 		settings.Form.Count = func(t string) int { return len(t) / 4 } // reduction alone, no tokenizer
 		block := reduce.Block{Text: text, Call: kind.Call{Tool: "bash", Args: `{"command":"kubectl logs api"}`}}
-		work := bestOf(3, func() { settings.Propose(block, nil) })
-		hash := bestOf(3, func() { _ = sha256.Sum256([]byte(text)) })
+		work := bestOf(5, func() { settings.Propose(block, nil) })
+		hash := bestOf(5, func() { _ = sha256.Sum256([]byte(text)) })
 		out = append(out, speedResult{
 			Kind: "log", Bytes: len(text), Seconds: work.Seconds(), HashTime: hash.Seconds(), Ratio: work.Seconds() / hash.Seconds(),
 		})
