@@ -23,7 +23,8 @@ import (
 
 type replayFlags struct {
 	format, assume, cache, row, unit, preset, dump, model string
-	prefix, gaps                                          int
+	prefix, gaps, window                                  int
+	noBank, noEpochs                                      bool
 	rate                                                  float64
 	json, markdown, quiet                                 bool
 	minMessages                                           int
@@ -69,6 +70,9 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.StringVar(&f.dump, "dump", "", "write every request, its reduced form and the vault below this new `folder`")
 	fs.IntVar(&f.prefix, "prefix", datasets.DefaultPrefix, "`tokens` of tools and system text where the host's prompt was not recorded (bill only)")
 	fs.IntVar(&f.gaps, "gaps", 0, "every `N` calls the provider's cache is cold; 0 as recorded")
+	fs.IntVar(&f.window, "window", 0, "how many `tokens` of input the model takes: a request over it opens an epoch; 0 unknown")
+	fs.BoolVar(&f.noEpochs, "no-epochs", false, "never change a message that was sent")
+	fs.BoolVar(&f.noBank, "no-bank", false, "open a warm epoch also before the session has saved its price")
 	fs.Float64Var(&f.rate, "recovery-rate", plan.DefaultRecoveryPct, "`percent` of hidden blocks that are fetched back once")
 	fs.IntVar(&f.minMessages, "min-messages", 0, "leave out sessions with fewer `messages`")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
@@ -136,8 +140,8 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 	if f.unit != "ite" {
 		return none, "", usagef("unit %q needs a priced row", f.unit).try("--unit ite")
 	}
-	if f.prefix < 0 || f.gaps < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
-		return none, "", usagef("--prefix, --gaps and --min-messages want 0 or more, --recovery-rate 0 to 100")
+	if f.prefix < 0 || f.gaps < 0 || f.window < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
+		return none, "", usagef("--prefix, --gaps, --window and --min-messages want 0 or more, --recovery-rate 0 to 100")
 	}
 	if f.json && f.markdown {
 		return none, "", usagef("--json and --markdown exclude each other")
@@ -147,7 +151,10 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 			return none, "", usagef("%w", err).try("--assume-tokenizer o200k_base")
 		}
 	}
-	s := compile.Settings{Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}}
+	s := compile.Settings{
+		Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}, Cache: cache, NoEpochs: f.noEpochs,
+	}
+	s.Plan.NoBank = f.noBank
 	s.Plan.RecoveryPct = f.rate
 	if f.rate == 0 {
 		s.Plan.RecoveryPct = -1 // plan takes 0 for "the default"

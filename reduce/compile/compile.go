@@ -30,12 +30,15 @@ type Settings struct {
 	NoLayout bool // forms switched off one by one
 	NoDelta  bool // references too
 	NoHiding bool
+	NoEpochs bool       // messages that were sent keep their form for good
+	Cache    plan.Cache // how the target reuses a prefix; "" is plan.Prefix
 }
 
 // Snapshot is what a turn may know of its session. It never changes.
 type Snapshot struct {
 	Binding turn.Binding
 	Memory  *plan.Memory
+	Facts   Facts
 }
 
 // Tokens are the measures of one whole request.
@@ -61,6 +64,7 @@ type Outcome struct {
 	Lowered bool        // Nodes differ from the pinned ones
 	Tokens  Tokens
 	Blocks  []Block // every changed string
+	Epoch   *Epoch  // nil when every message that was sent kept its form
 	Kept    []Kept  // new tool results that stay as they are, and why
 }
 
@@ -80,6 +84,7 @@ type Compiler struct {
 	key      []byte
 	memo     *tokens.Memo
 	indexes  *indexCache
+	olds     *oldCache
 
 	mu     sync.Mutex
 	meters map[string]*tokens.Meter
@@ -105,7 +110,7 @@ func New(settings Settings, key []byte, memo *tokens.Memo) (*Compiler, error) {
 	settings.Reduce.Hiding = settings.Plan.FloorHiding
 	return &Compiler{
 		settings: settings, key: key, memo: memo,
-		indexes: newIndexCache(), meters: map[string]*tokens.Meter{},
+		indexes: newIndexCache(), olds: newOldCache(), meters: map[string]*tokens.Meter{},
 	}, nil
 }
 
@@ -149,13 +154,15 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if err != nil {
 		return nil, reasonOf(err, turn.UnknownShape)
 	}
-	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), calls: callsIn(doc)}
+	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), steps: stepsOf(doc)}
+	d.calls = d.steps[len(d.steps)-1]
 	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
 	if d.raw.Unmeasured != "" {
 		return nil, d.raw.Unmeasured
 	}
 	d.known = snap.Memory.LongestPrefix(d.chain)
 	d.remember()
+	d.epoch(segments)
 	d.decide()
 	return d, ""
 }
@@ -168,14 +175,16 @@ func reasonOf(err error, otherwise turn.Reason) turn.Reason {
 	return otherwise
 }
 
-// callsIn is how many calls the provider has answered before this request: each run
-// of assistant messages is one answer.
-func callsIn(doc *request.Doc) int {
+// stepsOf is how many calls the provider has answered up to and with each message:
+// each run of assistant messages is one answer.
+func stepsOf(doc *request.Doc) []int {
+	steps := make([]int, max(len(doc.Messages), 1))
 	calls := 0
 	for i, m := range doc.Messages {
 		if m.Role == "assistant" && (i == 0 || doc.Messages[i-1].Role != "assistant") {
 			calls++
 		}
+		steps[i] = calls
 	}
-	return calls
+	return steps
 }

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/request"
@@ -16,28 +18,54 @@ type Draft struct {
 	chain []turn.Digest
 	meter *tokens.Meter
 	raw   tokens.Measure
-	calls int // calls answered before this one
+	steps []int // calls answered up to and with each message
+	calls int   // calls answered before this one
 
 	known     int             // messages the memory knows
 	blocks    []Block         // every decision in force, remembered ones first
 	kept      []Kept          // new strings left alone
 	artifacts []turn.Artifact // evidence of the new decisions
 	view      *view           // the texts the model sees, built when first needed
-	shrunk    int             // tokens the decisions of this turn take away so far
+	shrunk    int             // tokens the decisions in force take away so far
+
+	lastEpoch int     // calls answered before the last epoch, 0 when there was none
+	opened    Epoch   // of this turn; Kind "" when there is none
+	before    []Block // the decisions in force if that epoch is not taken
 }
 
-// remember takes the decisions of messages that were sent before. A decision that
-// does not fit the message any more is dropped: the request is not the one we know.
+// remember takes the decisions of messages that were sent before: those made when
+// they were first sent, and those of epochs that later messages of this very chain
+// opened. A request that left the chain before an epoch does not see it.
 func (d *Draft) remember() {
+	at := map[turn.Base]int{}
 	for i := range d.known {
 		node, ok := d.snap.Memory.Lookup(d.chain[i])
 		if !ok {
 			return
 		}
 		for _, decision := range node.Decisions {
-			d.blocks = append(d.blocks, Block{Message: i, Decision: decision})
-			d.shrunk += decision.TokensBefore - decision.TokensAfter
+			b := Block{Message: i, Decision: decision}
+			if decision.Of > 0 && decision.Of < i {
+				b.Message, d.lastEpoch = decision.Of, d.steps[i]
+			}
+			key := turn.Base{Message: b.Message, Block: decision.Block}
+			if n, again := at[key]; again {
+				d.blocks[n] = b
+				continue
+			}
+			at[key] = len(d.blocks)
+			d.blocks = append(d.blocks, b)
 		}
+	}
+	d.blocks = slices.DeleteFunc(d.blocks, func(b Block) bool { return b.Decision.Form == turn.Original })
+	slices.SortStableFunc(d.blocks, func(a, b Block) int {
+		if a.Message != b.Message {
+			return a.Message - b.Message
+		}
+		return compareBlocks(a.Decision.Block, b.Decision.Block)
+	})
+	for _, b := range d.blocks {
+		d.shrunk += b.Decision.TokensBefore - b.Decision.TokensAfter
 	}
 }
 
@@ -53,6 +81,9 @@ func (d *Draft) decide() {
 			continue
 		}
 		for _, text := range m.Texts {
+			if _, done := d.decided(i, text.Block); done {
+				continue // put away before it was ever sent
+			}
 			if size, reason := d.birth(i, text, offers); reason != "" {
 				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
 			}
@@ -67,6 +98,8 @@ func (d *Draft) Evidence() turn.Evidence {
 }
 
 // nodes lists the messages first sent in this turn with the decisions among blocks.
+// What an epoch decided of older messages stands in the node of the last message, so
+// that it holds for requests that go on from here and for no others.
 func (d *Draft) nodes(blocks []Block) []turn.Node {
 	fresh := make([]turn.Node, 0, len(d.chain)-d.known)
 	for i := d.known; i < len(d.chain); i++ {
@@ -77,10 +110,14 @@ func (d *Draft) nodes(blocks []Block) []turn.Node {
 		fresh = append(fresh, node)
 	}
 	for _, b := range blocks {
-		if b.New {
-			node := &fresh[b.Message-d.known]
-			node.Decisions = append(node.Decisions, b.Decision)
+		if !b.New {
+			continue
 		}
+		at := b.Message - d.known
+		if at < 0 {
+			at, b.Decision.Of = len(fresh)-1, b.Message
+		}
+		fresh[at].Decisions = append(fresh[at].Decisions, b.Decision)
 	}
 	return fresh
 }
