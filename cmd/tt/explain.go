@@ -10,7 +10,6 @@ import (
 	"token-terminator/datasets"
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
-	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
@@ -125,9 +124,7 @@ func (f *explainFlags) explain(ctx context.Context, settings compile.Settings, s
 	if err != nil {
 		return nil, storage(err)
 	}
-	if r.compiler, err = compile.New(settings, v.MarkerKey(), tokens.NewMemo(64<<20)); err == nil {
-		r.pipeline, err = startPipeline(r.compiler, v)
-	}
+	err = r.startPipeline(v, 64<<20)
 	if err != nil {
 		return nil, errors.Join(err, v.Close())
 	}

@@ -85,6 +85,7 @@ type replay struct {
 	flags    *replayFlags
 	settings compile.Settings
 	compiler *compile.Compiler
+	births   *compile.Compiler // the same without epochs
 	pipeline *pipeline
 	cache    plan.Cache
 	folder   string // of the vault
@@ -202,9 +203,7 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if err != nil {
 		return report, nil, storage(err)
 	}
-	if r.compiler, err = compile.New(r.settings, v.MarkerKey(), tokens.NewMemo(256<<20)); err == nil {
-		r.pipeline, err = startPipeline(r.compiler, v)
-	}
+	err = r.startPipeline(v, 256<<20)
 	if err != nil {
 		return report, nil, errors.Join(err, v.Close())
 	}
@@ -229,6 +228,21 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	r.progress.end()
 	report = reports.New(figures)
 	return report, append(notes, r.sensitivity(runs)...), report.Check()
+}
+
+// startPipeline makes the compilers, which share what they have counted, and the actors.
+func (r *replay) startPipeline(v *vault.Vault, memoBytes int) (err error) {
+	memo := tokens.NewMemo(memoBytes)
+	if r.compiler, err = compile.New(r.settings, v.MarkerKey(), memo); err != nil {
+		return err
+	}
+	births := r.settings
+	births.NoEpochs = true
+	if r.births, err = compile.New(births, v.MarkerKey(), memo); err != nil {
+		return err
+	}
+	r.pipeline, err = startPipeline(r.compiler, v)
+	return err
 }
 
 // each replays the sessions, as many at a time as there are processors.

@@ -31,6 +31,7 @@ type sessionRun struct {
 	err     error
 
 	arms    []arm // the price row of the figures first, then rows shown beside it
+	birth   *birthArm
 	needed  *plan.Needed
 	counted []int // input tokens of each turn as recorded
 
@@ -67,6 +68,7 @@ func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 		r: r, session: s, turns: s.Turns(), meter: r.compiler.Meter(s.Model),
 		needed: plan.NewNeeded(), artifacts: map[turn.Digest]bool{}, inForce: map[turn.Base]turn.Decision{},
 	}
+	run.birth = newBirthArm(r)
 	run.dump = newDumper(r.flags.dump, s.DumpName())
 	run.start()
 	cold := run.coldTurns()
@@ -79,7 +81,7 @@ func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 			return run
 		}
 	}
-	run.finish()
+	run.err = run.finish()
 	return run
 }
 
@@ -191,7 +193,11 @@ func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduc
 	run.figures.AddReason(answer.Reason)
 	run.blocks(i, before, after, detail, sentTotal)
 	run.before = after
-	run.bills(i, cold, rawTotal)
+	output := run.output(i)
+	run.bills(output, cold, rawTotal)
+	if err := run.birth.turn(run, in, before, i, output, cold); err != nil {
+		return err
+	}
 	run.answer(run.turns[i])
 	return nil
 }

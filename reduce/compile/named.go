@@ -42,12 +42,12 @@ func (d *Draft) protected(all []old) []bool {
 }
 
 // mentioned is the values of the last answers' calls, of the newest task list and of
-// every message of the user.
+// what the user said last.
 func (d *Draft) mentioned() map[uint64]bool {
 	wanted := map[uint64]bool{}
-	last, task := d.steps[len(d.steps)-1], d.task()
+	last, task, user := d.steps[len(d.steps)-1], d.task(), d.lastUser()
 	for i, m := range d.doc.Messages {
-		if m.Role == "user" || m.Role == "assistant" && (i == task || last-d.steps[i] < lastAnswers) {
+		if i == user || m.Role == "assistant" && (i == task || last-d.steps[i] < lastAnswers) {
 			for _, v := range d.words(i).values {
 				wanted[v] = true
 			}
@@ -68,6 +68,16 @@ func (d *Draft) task() int {
 	return -1
 }
 
+// lastUser is the newest message of the user, -1 when there is none.
+func (d *Draft) lastUser() int {
+	for i, m := range slices.Backward(d.doc.Messages) {
+		if m.Role == "user" {
+			return i
+		}
+	}
+	return -1
+}
+
 // keepReads marks the reads whose path is named after them, by the user or in the
 // task list.
 func (d *Draft) keepReads(all []old, keep []bool) {
@@ -80,14 +90,14 @@ func (d *Draft) keepReads(all []old, keep []bool) {
 	if len(reads) == 0 {
 		return
 	}
-	task := d.task()
+	task, user := d.task(), d.lastUser()
 	for i, m := range d.doc.Messages {
-		if m.Role != "user" && m.Role != "assistant" {
+		if i != user && m.Role != "assistant" {
 			continue
 		}
 		for _, path := range d.words(i).paths {
 			for _, n := range reads[lastElement(path)] {
-				after := all[n].message < i || m.Role == "user" || i == task
+				after := all[n].message < i || i == user || i == task
 				if after && samePath(path, all[n].facts.path) {
 					keep[n] = true
 				}

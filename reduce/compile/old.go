@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/request"
 	"token-terminator/turn"
@@ -179,4 +180,40 @@ func (d *Draft) readOld(i int, text request.Text) *oldFacts {
 		f.receipt = decisions[0]
 	}
 	return f
+}
+
+// Puttings lists every message of the request with a receipt that has become old, for
+// the arms a replay compares with: what could be put away if nothing had been yet.
+func (d *Draft) Puttings() []plan.Putting {
+	var all []old
+	last := d.steps[len(d.steps)-1]
+	for i, m := range d.doc.Messages {
+		if m.Role != "tool" || m.Locked != "" || m.CallID == "" || m.Mixed || last-d.steps[i] < d.c.settings.Plan.ReceiptAge {
+			continue
+		}
+		for _, text := range m.Texts {
+			if facts := d.oldFacts(i, text); facts.receipt.Form != "" {
+				o, _ := d.old(i, text)
+				o.message, o.text, o.facts = i, text, facts
+				o.calls = last - d.steps[i]
+				all = append(all, o)
+			}
+		}
+	}
+	keep := d.protected(all)
+	var out []plan.Putting
+	for n, o := range all {
+		p := plan.Putting{
+			Message: o.message, Gain: o.gain(), RawGain: o.facts.before - o.facts.receipt.TokensAfter,
+			Block: o.facts.before, Calls: o.calls, Kept: keep[n],
+		}
+		if len(out) > 0 && out[len(out)-1].Message == o.message {
+			sum := &out[len(out)-1]
+			p.Gain, p.RawGain, p.Block, p.Kept = p.Gain+sum.Gain, p.RawGain+sum.RawGain, p.Block+sum.Block, p.Kept || sum.Kept
+			*sum = p
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }
