@@ -86,7 +86,7 @@ func (s Settings) risk(r Row, m Moment, a Away, later int) float64 {
 //   - when the request would not fit the window;
 //   - when the rent forgone since the last epoch has reached the price (rent or buy
 //     with factor 1: no forecast, never more than twice what the best choice would
-//     have cost) and the bank covers the price.
+//     have cost) and the bank, where there is one, covers the price.
 //
 // A request that is cacheable stays so unless that still pays (ShrinkPays).
 func (s Settings) Epoch(r Row, m Moment, all []Away) Epoch {
@@ -138,7 +138,7 @@ func (s Settings) priced(r Row, m Moment, all []Away) (e Epoch, removed int) {
 // bank says whether a warm epoch of this price may be opened: it must be covered by
 // what the session has saved so far and BankPct of what it would have cost.
 func (s Settings) bank(m Moment, price float64) bool {
-	if s.NoBank || !m.Accounted {
+	if !s.Bank || !m.Accounted {
 		return true
 	}
 	return price <= m.Saved+m.Spent*s.BankPct/100

@@ -22,10 +22,14 @@ type Settings struct {
 	// ReceiptGain is the least tokens a receipt takes away; ReceiptAge is how many
 	// calls must have been answered after a result before it may be put away.
 	ReceiptGain, ReceiptAge int
-	// BankPct is the part of its own cost, in percent, that a session may put into warm
-	// epochs before it has saved it; NoBank lifts the bound.
+	// ReadCalls is how many calls a read of a file stays in sight after its path was
+	// last named by a call; StrictReads keeps it for good once a later call names it.
+	ReadCalls   int
+	StrictReads bool
+	// Bank bounds warm epochs: one must be covered by what the session has saved so far
+	// and BankPct percent of its cost.
+	Bank    bool
 	BankPct float64
-	NoBank  bool
 }
 
 // Defaults. The floors, the least gain and the size gate are fixed by the project's
@@ -41,6 +45,7 @@ const (
 	DefaultPageTokens   = 2000
 	DefaultReceiptGain  = 400
 	DefaultReceiptAge   = 5
+	DefaultReadCalls    = 5
 	DefaultBankPct      = 2.0
 	// DefaultHorizonMin and DefaultHorizonMax: a session is expected to go on for as
 	// many calls as it has had (a Lindy estimate: it needs no forecast), but for no
@@ -72,6 +77,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.HorizonMax, DefaultHorizonMax)
 	fill(&s.ReceiptGain, DefaultReceiptGain)
 	fill(&s.ReceiptAge, DefaultReceiptAge)
+	fill(&s.ReadCalls, DefaultReadCalls)
 	fillPct(&s.RecoveryPct, DefaultRecoveryPct)
 	fillPct(&s.BankPct, DefaultBankPct)
 	return s

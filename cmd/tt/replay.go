@@ -24,7 +24,7 @@ import (
 type replayFlags struct {
 	format, assume, cache, row, unit, preset, dump, model string
 	prefix, gaps, window                                  int
-	noBank, noEpochs                                      bool
+	bank, noEpochs, strictReads                           bool
 	rate                                                  float64
 	json, markdown, quiet                                 bool
 	minMessages                                           int
@@ -72,7 +72,8 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.IntVar(&f.gaps, "gaps", 0, "every `N` calls the provider's cache is cold; 0 as recorded")
 	fs.IntVar(&f.window, "window", 0, "how many `tokens` of input the model takes: a request over it opens an epoch; 0 unknown")
 	fs.BoolVar(&f.noEpochs, "no-epochs", false, "never change a message that was sent")
-	fs.BoolVar(&f.noBank, "no-bank", false, "open a warm epoch also before the session has saved its price")
+	fs.BoolVar(&f.bank, "bank", false, "open a warm epoch only when the session has saved its price already")
+	fs.BoolVar(&f.strictReads, "strict-reads", false, "never put a read away whose path any later call names")
 	fs.Float64Var(&f.rate, "recovery-rate", plan.DefaultRecoveryPct, "`percent` of hidden blocks that are fetched back once")
 	fs.IntVar(&f.minMessages, "min-messages", 0, "leave out sessions with fewer `messages`")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
@@ -155,7 +156,7 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 	s := compile.Settings{
 		Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}, Cache: cache, NoEpochs: f.noEpochs,
 	}
-	s.Plan.NoBank = f.noBank
+	s.Plan.Bank, s.Plan.StrictReads = f.bank, f.strictReads
 	s.Plan.RecoveryPct = f.rate
 	if f.rate == 0 {
 		s.Plan.RecoveryPct = -1 // plan takes 0 for "the default"

@@ -13,8 +13,8 @@ const lastAnswers = 3
 
 // protected says which of all must stay in sight: for every value that the last
 // calls, the open task or the user's words mention, the youngest result that holds
-// it; and every read whose path a later call, the open task or a word of the user
-// names.
+// it; and every read whose path the open task or the user names, or a call of the
+// last few answers (Settings.ReadCalls, StrictReads).
 func (d *Draft) protected(all []old) []bool {
 	keep := make([]bool, len(all))
 	wanted := d.mentioned()
@@ -90,15 +90,16 @@ func (d *Draft) keepReads(all []old, keep []bool) {
 	if len(reads) == 0 {
 		return
 	}
-	task, user := d.task(), d.lastUser()
+	task, user, last := d.task(), d.lastUser(), d.steps[len(d.steps)-1]
+	s := d.c.settings.Plan
 	for i, m := range d.doc.Messages {
 		if i != user && m.Role != "assistant" {
 			continue
 		}
 		for _, path := range d.words(i).paths {
 			for _, n := range reads[lastElement(path)] {
-				after := all[n].message < i || i == user || i == task
-				if after && samePath(path, all[n].facts.path) {
+				call := m.Role == "assistant" && all[n].message < i && (s.StrictReads || last-d.steps[i] < s.ReadCalls)
+				if (call || i == user || i == task) && samePath(path, all[n].facts.path) {
 					keep[n] = true
 				}
 			}
