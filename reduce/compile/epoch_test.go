@@ -61,7 +61,9 @@ func TestEpoch_AColdCachePutsOldResultsAway(t *testing.T) {
 func TestEpoch_WhatStaysInSight(t *testing.T) {
 	t.Parallel()
 	for name, build := range map[string]func() (*compile.Settings, *chat){
-		"not old enough": func() (*compile.Settings, *chat) { return nil, steps(newChat().call("fetch", cmd("a"), prose("a", 100)), 4) },
+		"not old enough": func() (*compile.Settings, *chat) {
+			return nil, steps(newChat().call("fetch", cmd("a"), prose("a", 100)), 4)
+		},
 		"an excluded tool": func() (*compile.Settings, *chat) {
 			return nil, steps(newChat().call("TodoWrite", cmd("a"), prose("a", 100)), 9)
 		},
