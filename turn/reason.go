@@ -59,29 +59,24 @@ const (
 
 // Why a block is shown as it is.
 const (
-	Remembered       Reason = "remembered"          // decided when it was first sent
-	BelowFloor       Reason = "below_floor"         // smaller than the activation floor
-	ExcludedTool     Reason = "excluded_tool"       // the tool is on the exclusion list
-	ReadExempt       Reason = "read_exempt"         // text meant for editing
-	RecoveredText    Reason = "recovered_text"      // a page fetched from the vault
-	OwnMarker        Reason = "own_marker"          // holds a marker of ours
-	NotToolResult    Reason = "not_tool_result"     // only results are touched at birth
-	MixedContent     Reason = "mixed_content"       // a part that is not text
-	NestedCall       Reason = "nested_call"         // empty call id: a call inside a script
-	LoneSurrogate    Reason = "lone_surrogate"      // text that is not valid Unicode
-	RecoveryToolGone Reason = "no_recovery_tool"    // hiding needs the declared recovery tool
-	NoForcedFit      Reason = "no_forced_fit"       // protected evidence does not fit the budget
-	LeastGain        Reason = "least_gain"          // the gain is below the least worth a form
-	RecoveryCost     Reason = "recovery_cost"       // the expected fetch costs more than it saves
-	NoFormSmaller    Reason = "no_form_smaller"     // every form was as large or larger
-	BadUnicode       Reason = "bad_unicode"         // the block's text is not valid UTF-8
-	EvidenceLost     Reason = "evidence_lost"       // the form failed its own evidence check
-	ParseFailed      Reason = "parse_failed"        // the content looked structured and was not
-	ProofMissing     Reason = "proof_missing"       // the vault gave no proof for the artifact
-	AlreadySeen      Reason = "already_sent"        // sent before without a form; stays as it is
-	UserOrSystemText Reason = "user_or_system_text" // words of the user, system or developer
-	BaseNotVisible   Reason = "base_not_visible"    // a delta's base is no longer in the request
-	LowerRung        Reason = "lower_rung"          // dropped so that the rest of the turn passes
+	BelowFloor       Reason = "below_floor"      // smaller than the activation floor
+	ExcludedTool     Reason = "excluded_tool"    // the tool is on the exclusion list
+	ReadExempt       Reason = "read_exempt"      // text meant for editing
+	RecoveredText    Reason = "recovered_text"   // a page fetched from the vault
+	OwnMarker        Reason = "own_marker"       // holds a marker of ours
+	MixedContent     Reason = "mixed_content"    // a part that is not text
+	NestedCall       Reason = "nested_call"      // empty call id: a call inside a script
+	LoneSurrogate    Reason = "lone_surrogate"   // text that is not valid Unicode
+	RecoveryToolGone Reason = "no_recovery_tool" // hiding needs the declared recovery tool
+	NoForcedFit      Reason = "no_forced_fit"    // protected evidence does not fit the budget
+	LeastGain        Reason = "least_gain"       // the gain is below the least worth a form
+	RecoveryCost     Reason = "recovery_cost"    // the expected fetch costs more than it saves
+	NoFormSmaller    Reason = "no_form_smaller"  // every form was as large or larger
+	BadUnicode       Reason = "bad_unicode"      // the block's text is not valid UTF-8
+	EvidenceLost     Reason = "evidence_lost"    // the form failed its own evidence check
+	ParseFailed      Reason = "parse_failed"     // the content looked structured and was not
+	ProofMissing     Reason = "proof_missing"    // the vault gave no proof for the artifact
+	LowerRung        Reason = "lower_rung"       // dropped so that the rest of the turn passes
 )
 
 // Why a block got its form.
@@ -115,9 +110,9 @@ var allReasons = []Reason{
 	InternalCall, AuxiliaryRole, HostScopeUnavailable, UnsupportedRequest, AuxiliaryCall, UnknownPurpose,
 	NonGenerationAPI, NonGenerationOp, ServiceEnvelope, AmbiguousEnvelope, NotConversation, ExplicitConversation,
 	HermesMainTurn, UnscopedRequest,
-	Remembered, BelowFloor, ExcludedTool, ReadExempt, RecoveredText, OwnMarker, NotToolResult, MixedContent, NestedCall,
+	BelowFloor, ExcludedTool, ReadExempt, RecoveredText, OwnMarker, MixedContent, NestedCall,
 	LoneSurrogate, RecoveryToolGone, NoForcedFit, LeastGain, RecoveryCost, NoFormSmaller, BadUnicode, EvidenceLost,
-	ParseFailed, ProofMissing, AlreadySeen, UserOrSystemText, BaseNotVisible, LowerRung,
+	ParseFailed, ProofMissing, LowerRung,
 	LayoutLossless, LayoutEquivalent, ReferenceSame, DeltaRuns, RepeatOfHidden, CompressedLog, CompressedJSON,
 	CompressedNDJSON, CompressedSearch, CompressedTest, CompressedBuild, CompressedStack, CompressedPlain,
 }
