@@ -26,6 +26,7 @@ func (s *session) remember(w *work, m *TurnCompiled) {
 		outcome: m.Outcome, evidence: m.evidence, proofs: m.proofs,
 	}
 	p.evidence.Nodes = m.Outcome.Nodes
+	p.evidence.Source, p.evidence.Ready = nil, nil // they hold the request
 	for _, a := range w.attempts {
 		p.attempt = max(p.attempt, a.binding.Attempt)
 	}
@@ -54,7 +55,7 @@ func (s *session) recall(number uint64, digest turn.Digest) *past {
 // verify asks for the evidence of a remembered answer to be pinned again.
 func (s *session) verify(ctx actor.Context, w *work, p *past) {
 	w.stage, w.past = verifying, p
-	if len(p.evidence.Artifacts) == 0 {
+	if len(p.evidence.Artifacts)+len(p.evidence.Held) == 0 {
 		s.finish(ctx, w, p.outcome, true)
 		return
 	}
@@ -75,6 +76,10 @@ func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
 	}
 	if m.Failure != "" {
 		s.drop(ctx, w, m.Failure)
+		return
+	}
+	if len(m.Pinned.Missing) > 0 {
+		s.drop(ctx, w, turn.ProofMissing)
 		return
 	}
 	for _, a := range w.past.evidence.Artifacts {
@@ -108,5 +113,5 @@ func weigh(ev turn.Evidence) int64 {
 			total += len(d.Text)
 		}
 	}
-	return int64(total)
+	return int64(total + len(turn.Digest{})*len(ev.Held))
 }

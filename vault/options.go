@@ -44,6 +44,7 @@ type Options struct {
 	Synchronous      string // FULL (default) or NORMAL, which a power cut may cost the last turns
 	ReadOnly         bool   // also for a copied folder and read-only media; nothing is created
 	FixedKey         bool   // a new marker key is FixedMarkerKey instead of random bytes
+	Key              []byte // a new marker key is this one, 32 bytes: of a vault whose folder went while it was open
 	MaxPages         int64  // hard limit of the file in pages of 4,096 bytes; 0 none
 
 	Now func() time.Time // nil: time.Now
