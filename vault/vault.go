@@ -146,7 +146,7 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	o := sqlitefile.Options{
-		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages,
+		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages, BusyTimeout: v.o.BusyTimeout,
 		Application: applicationID, Newest: schema[len(schema)-1].Version,
 	}
 	var err error
