@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"token-terminator/turn"
@@ -79,7 +81,7 @@ func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
 		return
 	}
 	if len(m.Pinned.Missing) > 0 {
-		s.drop(ctx, w, turn.ProofMissing)
+		s.compileAnew(ctx, w)
 		return
 	}
 	for _, a := range w.past.evidence.Artifacts {
@@ -90,6 +92,19 @@ func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
 		}
 	}
 	s.finish(ctx, w, w.past.outcome, true)
+}
+
+// compileAnew lets go of a remembered answer some of whose older ids are gone. The
+// request is in hand, so compiling it again stores them again, or shows them as they were.
+func (s *session) compileAnew(ctx actor.Context, w *work) {
+	s.past = slices.DeleteFunc(s.past, func(p *past) bool { return p == w.past })
+	s.pastBytes -= w.past.bytes
+	w.past = nil
+	if s.memory == nil {
+		s.drop(ctx, w, turn.ProofMissing)
+		return
+	}
+	s.compile(ctx, w)
 }
 
 // pin makes the message that carries one turn's evidence, if there is room for it.
