@@ -128,10 +128,15 @@ func (d *Draft) add(i int, block reduce.Block, decision turn.Decision) {
 
 // store names the whole old string as evidence of a decision.
 func (d *Draft) store(i int, block reduce.Block, decision turn.Decision) {
-	d.artifacts = append(d.artifacts, turn.Artifact{
+	d.artifacts = append(d.artifacts, d.artifact(i, block, decision))
+}
+
+// artifact is the original of a decision of message i as the vault stores it.
+func (d *Draft) artifact(i int, block reduce.Block, decision turn.Decision) turn.Artifact {
+	return turn.Artifact{
 		Digest: decision.Before, Text: block.Text, Tool: block.Call.Tool, Args: block.Call.Args,
 		CallID: d.doc.Messages[i].CallID, Kind: decision.Kind,
-	})
+	}
 }
 
 // call is the tool call message i answers.

@@ -138,9 +138,14 @@ func (d *Draft) decide() {
 }
 
 // Evidence is what must be durable before a single edit may leave: the artifacts of
-// new decisions, and one node for every message sent for the first time.
+// new decisions, one node for every message sent for the first time, and the originals
+// of remembered decisions.
 func (d *Draft) Evidence() turn.Evidence {
-	return turn.Evidence{Binding: d.snap.Binding, Artifacts: d.artifacts, Nodes: d.nodes(d.blocks)}
+	ev := turn.Evidence{Binding: d.snap.Binding, Artifacts: d.artifacts, Nodes: d.nodes(d.blocks)}
+	if ev.Held = d.held(); len(ev.Held) > 0 {
+		ev.Source = d
+	}
+	return ev
 }
 
 // nodes lists the messages first sent in this turn with the decisions among blocks.
