@@ -92,8 +92,8 @@ func (d *Doc) editable(m *Message, k int) bool {
 		if d.Dialect == Chat {
 			return true
 		}
-		n, _ := slices.BinarySearchFunc(m.results, k, func(b block, k int) int { return cmp.Compare(b.to, k+1) })
-		return n < len(m.results) && m.results[n].from <= k
+		_, ok := m.resultOf(k)
+		return ok
 	}
 	return false
 }

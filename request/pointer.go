@@ -80,14 +80,14 @@ func (d *Doc) At(pointer string) (message int, text Text, err error) {
 
 // text finds the index of a text by its block.
 func (m *Message) text(block string) (k int, found bool) {
-	k, found = slices.BinarySearchFunc(m.Texts, block, func(t Text, block string) int { return byPart(t.Block, block) })
+	k, found = slices.BinarySearchFunc(m.Texts, block, func(t Text, block string) int { return CompareBlocks(t.Block, block) })
 	return k, found && m.Texts[k].Block == block
 }
 
-// byPart orders the blocks of a message's texts as they stand: /content/2/text
+// CompareBlocks orders the blocks of a message's texts as they stand: /content/2/text
 // before /content/10/text, and /content/2/content before both. Only blocks of equal
 // length can be compared as strings, and part indexes have no leading zeros.
-func byPart(a, b string) int {
+func CompareBlocks(a, b string) int {
 	partA, restA := cutPart(a)
 	partB, restB := cutPart(b)
 	return cmp.Or(cmp.Compare(len(partA), len(partB)), strings.Compare(partA, partB),

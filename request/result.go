@@ -1,5 +1,10 @@
 package request
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Result is one tool result: a tool message (chat), an output item (Responses) or a
 // tool_result block, of which a user message may hold several (Anthropic).
 type Result struct {
@@ -36,6 +41,52 @@ func (d *Doc) Results(i int) []Result {
 func (d *Doc) IsResult(i int) bool {
 	m := &d.Messages[i]
 	return len(m.results) > 0 || m.Role == "tool" && m.item != itemOther
+}
+
+// ResultOf finds which of the results in message i a text belongs to. ok is false for
+// texts that are no part of a result.
+func (d *Doc) ResultOf(i int, block string) (n int, ok bool) {
+	if i < 0 || i >= len(d.Messages) {
+		return 0, false
+	}
+	m := &d.Messages[i]
+	k, ok := m.text(block)
+	if !ok || d.Dialect != Anthropic {
+		return 0, ok && d.IsResult(i)
+	}
+	return m.resultOf(k)
+}
+
+// resultOf finds the tool_result block that text k belongs to.
+func (m *Message) resultOf(k int) (n int, ok bool) {
+	n, _ = slices.BinarySearchFunc(m.results, k, func(b block, k int) int { return cmp.Compare(b.to, k+1) })
+	return n, n < len(m.results) && m.results[n].from <= k
+}
+
+// Said lists the texts of message i that are no part of a result, in order.
+func (d *Doc) Said(i int) []Text {
+	m := &d.Messages[i]
+	if len(m.results) == 0 {
+		if d.IsResult(i) {
+			return nil
+		}
+		return m.Texts
+	}
+	var out []Text
+	for k, text := range m.Texts {
+		if _, ok := m.resultOf(k); !ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Text finds a text of the message by its block.
+func (m *Message) Text(block string) (Text, bool) {
+	if k, ok := m.text(block); ok {
+		return m.Texts[k], true
+	}
+	return Text{}, false
 }
 
 // CallOf finds the call that message i answers, where it is one tool result by
