@@ -17,7 +17,7 @@ func ToolIn(dialect Dialect, tool []byte) ([]byte, error) {
 	if err != nil {
 		return nil, scanError(tool, err)
 	}
-	if function == nil || dialect == Chat {
+	if function == nil || dialect != Responses && dialect != Anthropic {
 		return tool, nil
 	}
 	out := []byte(`{`)
