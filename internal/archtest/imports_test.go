@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"vault":                        {"turn", "vault/codec", "vault/mention", "vault/view", "internal/sqlitefile", "internal/safefile"},
 	"vault/vaulttest":              {"turn", "vault", "vault/codec", "vault/view", "internal/faults"},
 	"actors":                       {"turn"},
-	"datasets":                     {"turn", "internal/strictjson"},
+	"datasets":                     {"turn", "request", "internal/strictjson"},
 	"reports":                      {"turn"},
 	"testdata/needles":             {},
 	"testdata/scenarios":           {},

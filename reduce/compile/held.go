@@ -37,7 +37,7 @@ func (d *Draft) Held(digest turn.Digest) (turn.Artifact, bool) {
 		if err != nil || turn.Sum(value) != digest {
 			continue
 		}
-		return d.artifact(b.Message, reduce.Block{Text: value, Call: d.call(b.Message)}, b.Decision), true
+		return d.artifact(b.Message, reduce.Block{Text: value, Call: d.call(b.Message, b.Decision.Block)}, b.Decision), true
 	}
 	return turn.Artifact{}, false
 }
