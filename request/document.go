@@ -38,6 +38,10 @@ type Doc struct {
 	list    Span      // value of "messages", brackets included
 	tools   Span      // value of "tools", empty when absent
 	answers []calling // for each message the call it answers
+
+	past   *Past      // an earlier request with the same beginning, nil none
+	reused int        // messages taken from it
+	seen   []evidence // after each message
 }
 
 // Message is one element of "messages".

@@ -31,8 +31,12 @@ func (d *Doc) digest(i int, w *writer) turn.Digest {
 func (d *Doc) Chain() []turn.Digest {
 	w := &writer{Scanner: strictjson.New(nil, MaxDepth)}
 	chain := make([]turn.Digest, len(d.Messages))
-	parent := turn.Digest{}
-	for i := range d.Messages {
+	parent, from := turn.Digest{}, 0
+	if d.past != nil && d.reused > 0 {
+		from = copy(chain, d.past.chain[:d.reused])
+		parent = chain[from-1]
+	}
+	for i := from; i < len(d.Messages); i++ {
 		parent = turn.Chain(parent, d.digest(i, w))
 		chain[i] = parent
 	}

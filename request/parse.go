@@ -10,11 +10,15 @@ import (
 // Every error is an *Error. For requests of the Responses and Anthropic dialects
 // (DialectPassed) and for stateful ones (StatefulRequest) the Doc is not nil: it
 // has Raw, Dialect, Model, Tools and no messages. For all others it is nil.
-func Parse(raw []byte) (*Doc, error) {
+func Parse(raw []byte) (*Doc, error) { return ParseAfter(raw, nil) }
+
+// ParseAfter is Parse for a request that may begin like an earlier one: the messages
+// both have in common are not scanned again. The result is the same, whatever past is.
+func ParseAfter(raw []byte, past *Past) (*Doc, error) {
 	if err := checkBytes(raw); err != nil {
 		return nil, err
 	}
-	p := parser{Scanner: strictjson.New(raw, MaxDepth), doc: &Doc{Raw: raw}}
+	p := parser{Scanner: strictjson.New(raw, MaxDepth), doc: &Doc{Raw: raw, past: past}, past: past, common: past.common(raw)}
 	if c := p.Peek(); c != '{' {
 		if err := scanWhole(p.Scanner); err != nil {
 			return nil, scanError(raw, err)
@@ -59,6 +63,9 @@ type parser struct {
 	seen evidence
 	args *strictjson.Scanner // checks call arguments
 	text []byte              // decoded call arguments
+
+	past   *Past
+	common int // leading bytes that are those of past
 }
 
 // member reads one top-level member.
