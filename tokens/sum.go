@@ -19,11 +19,14 @@ type sum struct {
 	reason  turn.Reason
 	missing *[]chunk // nil: none
 	waiting int      // bytes of missing
+	parts   []tally  // what each part adds to total; nil: nobody asks
+	part    int      // the one being added
 }
 
 type chunk struct {
 	key   memoKey
 	text  []byte
+	part  int
 	tally tally
 }
 
@@ -47,13 +50,13 @@ func (s *sum) chunk(text []byte) {
 	memo := s.meter.memo
 	key := memo.keyOf(text)
 	if t, ok := memo.find(key, s.meter.set, text); ok {
-		s.include(t)
+		s.include(t, s.part)
 		return
 	}
 	if s.missing == nil {
 		s.missing = s.meter.chunkList()
 	}
-	*s.missing = append(*s.missing, chunk{key: key, text: text})
+	*s.missing = append(*s.missing, chunk{key: key, text: text, part: s.part})
 	s.waiting += len(text)
 }
 
@@ -76,14 +79,14 @@ func (m *Meter) releaseChunks(list *[]chunk) {
 	}
 }
 
-func (s *sum) include(t tally) {
+func (s *sum) include(t tally, part int) {
 	if t.runes < 0 {
 		s.reason = turn.NotUTF8
 		return
 	}
-	s.total.runes += t.runes
-	for i := range s.total.tokens {
-		s.total.tokens[i] += t.tokens[i]
+	s.total.add(t)
+	if s.parts != nil {
+		s.parts[part].add(t)
 	}
 }
 
@@ -139,7 +142,7 @@ func (s *sum) measure() Measure {
 		if s.reason == "" {
 			s.meter.countAll(*s.missing, s.waiting)
 			for i := range *s.missing {
-				s.include((*s.missing)[i].tally)
+				s.include((*s.missing)[i].tally, (*s.missing)[i].part)
 			}
 		}
 		s.meter.releaseChunks(s.missing)
