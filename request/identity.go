@@ -32,7 +32,7 @@ func (d *Doc) Chain() []turn.Digest {
 	w := &writer{Scanner: strictjson.New(nil, MaxDepth)}
 	chain := make([]turn.Digest, len(d.Messages))
 	parent, from := turn.Digest{}, 0
-	if d.past != nil && d.reused > 0 {
+	if d.past != nil && d.reused > 0 && len(d.past.chain) >= d.reused {
 		from = copy(chain, d.past.chain[:d.reused])
 		parent = chain[from-1]
 	}

@@ -17,21 +17,21 @@ import (
 type Past struct {
 	raw      []byte
 	messages []Message
-	seen     []evidence // after each message
-	chain    []turn.Digest
+	seen     []evidence    // after each message
+	chain    []turn.Digest // empty: not known
 	segments Segments
 }
 
-// NewPast remembers a request with what Chain and Segments gave for it; nil for a
+// NewPast remembers a request with what Chain (nil: nothing) and Segments gave for it; nil for a
 // request that teaches nothing. The segments are kept, as nobody may write to them;
-// those that are parts of the caller's own bytes are copied.
+// those that are parts of the caller's own bytes (see Owned) are copied.
 func (d *Doc) NewPast(chain []turn.Digest, segments Segments) *Past {
-	if d.Dialect != Chat || len(d.Messages) == 0 || len(d.seen) != len(d.Messages) || len(chain) != len(d.Messages) {
+	if d.Dialect != Chat || len(d.Messages) == 0 || len(d.seen) != len(d.Messages) {
 		return nil
 	}
 	p := &Past{raw: bytes.Clone(d.Raw), messages: d.Messages, seen: d.seen, chain: chain}
 	if len(segments.Messages) == len(d.Messages) {
-		p.segments = segments.owned()
+		p.segments = segments.Owned()
 	}
 	return p
 }
@@ -114,12 +114,13 @@ func (d *Doc) segmentsAfter() (Segments, bool) {
 	if err != nil || len(seg.Messages) != len(d.Messages)-k || len(seg.Messages[0]) == 0 {
 		return Segments{}, false
 	}
+	seg.inRaw = false // short is nobody else's
 	seg.Messages = slices.Concat(past.segments.Messages[:k], seg.Messages)
 	return seg, true
 }
 
-// owned gives segments that share no memory with the request's own bytes.
-func (s Segments) owned() Segments {
+// Owned gives segments that share no memory with the request's own bytes.
+func (s Segments) Owned() Segments {
 	if !s.inRaw {
 		return s
 	}
@@ -135,4 +136,56 @@ func (s Segments) owned() Segments {
 	}
 	out.Tail = take(s.Tail)
 	return out
+}
+
+// Edited is a request that was written by Apply, and with which edits.
+type Edited struct {
+	edits []turn.Edit
+	at    []int // the message of each edit, rising
+	body  *Past
+}
+
+// NewEdited remembers what Apply wrote; at is the message of each edit. nil when it
+// teaches nothing.
+func NewEdited(edits []turn.Edit, at []int, body *Past) *Edited {
+	if body == nil || len(edits) != len(at) || !slices.IsSorted(at) {
+		return nil
+	}
+	return &Edited{edits: edits, at: at, body: body}
+}
+
+// Body is what is known of the written request, nil when nothing is.
+func (e *Edited) Body() *Past {
+	if e == nil {
+		return nil
+	}
+	return e.body
+}
+
+// Bytes is how much memory it holds of requests, about.
+func (e *Edited) Bytes() int { return e.Body().Bytes() }
+
+// ApplyAfter is Apply with what was written for the request this one begins like (the
+// Past of ParseAfter). Up to the first message that is new or edited differently, what
+// was written then is written again: its edits were checked against the same bytes.
+func (d *Doc) ApplyAfter(edits []turn.Edit, at []int, before *Edited) ([]byte, error) {
+	k := 0
+	if before != nil && len(at) == len(edits) && slices.IsSorted(at) {
+		k = min(d.reused, len(before.body.messages))
+		n := 0
+		for n < len(edits) && n < len(before.edits) && edits[n] == before.edits[n] && at[n] == before.at[n] {
+			n++
+		}
+		if n < len(edits) {
+			k = min(k, at[n])
+		}
+		if n < len(before.edits) {
+			k = min(k, before.at[n])
+		}
+	}
+	if k == 0 {
+		return d.Apply(edits)
+	}
+	first, _ := slices.BinarySearch(at, k)
+	return d.apply(edits[first:], before.body.raw[:before.body.messages[k-1].Span.End], d.Messages[k-1].Span.End)
 }
