@@ -364,3 +364,45 @@ func TestSinceIsWhole(t *testing.T) {
 		require.Greater(t, reused, rounds(600))
 	}
 }
+
+func TestTextSmallerIsPartSmaller(t *testing.T) {
+	t.Parallel()
+	r := newRand(63)
+	texts := []string{sample(t, "code.txt"), sample(t, "prose.txt"), sample(t, "cjk.txt")}
+	said := map[bool]int{}
+	for _, model := range []string{"gpt-4o", "claude"} {
+		m := meterFor(t, model, "", nil)
+		for range rounds(400) {
+			piece := func() string {
+				text := texts[r.IntN(len(texts))]
+				at := r.IntN(len(text))
+				out := text[at:min(len(text), at+r.IntN(1+r.IntN(9000)))]
+				if r.IntN(20) > 0 {
+					out = strings.ToValidUTF8(out, "")
+				}
+				return out + wild(r, r.IntN(4))
+			}
+			before, after := piece(), piece()
+			if r.IntN(2) == 0 {
+				after = before[:r.IntN(len(before)+1)] + wild(r, 1)
+			}
+			_, want := m.PartSmaller(m.Part(before), m.Part(after))
+			require.Equal(t, want, m.TextSmaller(before, after), "%q %q", before, after)
+			said[want]++
+		}
+	}
+	require.Greater(t, min(said[true], said[false]), 30)
+}
+
+// TestATextMeasuredWithItsRequestIsNotCountedAgain holds that both count it as one.
+func TestATextMeasuredWithItsRequestIsNotCountedAgain(t *testing.T) {
+	t.Parallel()
+	c := &tallier{name: "t"}
+	m := &Meter{set: counterSet{c}, memo: NewMemo(1 << 20)}
+	text := strings.ReplaceAll(sample(t, "code.txt"), "0", "\"")
+	message := append(strictjson.AppendQuoted([]byte(`content":`), text), `,"role":"tool","tool_call_id":"x"}],"`...)
+	m.Whole([]byte(`{"messages":[{"`), [][]byte{message}, []byte(`model":"m"}`))
+	before := c.bytes.Load()
+	m.JSONString(text)
+	require.Equal(t, before, c.bytes.Load())
+}

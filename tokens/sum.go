@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"sync"
@@ -39,11 +40,40 @@ func (s *sum) add(text []byte) {
 	if s.reason != "" {
 		return
 	}
+	first, second := contentCuts(text)
+	s.chunks(text[:first])
+	s.chunks(text[first:second])
+	s.chunks(text[second:])
+}
+
+func (s *sum) chunks(text []byte) {
 	for len(text) > 0 {
 		end := chunkEnd(text)
 		s.chunk(text[:end])
 		text = text[end:]
 	}
+}
+
+// contentFrom is how long a message is whose content is remembered by itself, in bytes.
+const contentFrom = 512
+
+var (
+	contentKey = []byte(`content":"`)
+	afterText  = []byte(`","role":"`)
+)
+
+// contentCuts cuts a long message, as a request is cut, before and after its text:
+// what stands between is what JSONString counts, so that a text measured with its
+// request is not counted again by itself. Both are 0 for any other text. Both are safe cuts wherever they are found, so nothing depends on them.
+func contentCuts(text []byte) (first, second int) {
+	if len(text) < contentFrom || !bytes.HasPrefix(text, contentKey) {
+		return 0, 0
+	}
+	first, second = len("content"), bytes.LastIndex(text, afterText)+len(`","`)
+	if second <= first || !SafeCut(text[:first], text[first:]) || !SafeCut(text[:second], text[second:]) {
+		return 0, 0
+	}
+	return first, second
 }
 
 func (s *sum) chunk(text []byte) {
