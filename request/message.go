@@ -10,6 +10,9 @@ import (
 
 // message reads one element of "messages".
 func (p *parser) message(i int) error {
+	if p.reuse(i) {
+		return nil
+	}
 	if p.Peek() != '{' {
 		return refuse(p.Data, turn.UnknownShape, p.Pos, "message %d is no object; send {\"role\":…,\"content\":…}", i)
 	}
@@ -32,6 +35,7 @@ func (p *parser) message(i int) error {
 		p.doc.Messages = make([]Message, 0, 16+len(p.Data)/2048)
 	}
 	p.doc.Messages = append(p.doc.Messages, m)
+	p.doc.seen = append(p.doc.seen, p.seen)
 	return nil
 }
 
