@@ -38,7 +38,8 @@ type turnCompiler struct{ compiler *compile.Compiler }
 
 func (c turnCompiler) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
 	known, _ := snap.Memory.(memory)
-	draft, reason := c.compiler.Begin(compile.Snapshot{Binding: snap.Binding, Memory: known.forms}, cmd.Body)
+	facts, _ := cmd.Facts.(compile.Facts)
+	draft, reason := c.compiler.Begin(compile.Snapshot{Binding: snap.Binding, Memory: known.forms, Facts: facts}, cmd.Body)
 	if reason != "" {
 		return nil, reason
 	}

@@ -276,7 +276,13 @@ func (c rowCompilers) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors
 
 // openPipeline compiles under the sessions' price rows over an open vault.
 func (r *replay) openPipeline(sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
-	c, err := r.pricing.compilers(r.settings, sessions, v.MarkerKey(), tokens.NewMemo(memoBytes))
+	memo := tokens.NewMemo(memoBytes)
+	c, err := r.pricing.compilers(r.settings, sessions, v.MarkerKey(), memo)
+	births := r.settings
+	births.NoEpochs = true
+	if err == nil {
+		r.births, err = r.pricing.compilers(births, sessions, v.MarkerKey(), memo)
+	}
 	if err == nil {
 		r.compiler = c.otherwise
 		r.pipeline, err = startCompiling(c, v)
