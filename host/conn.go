@@ -61,15 +61,22 @@ func (c *conn) serve() {
 	defer c.cancel()
 	_ = c.net.SetReadDeadline(time.Now().Add(helloPatience))
 	r := wire.NewReader(bufio.NewReaderSize(c.net, readBuffer))
+	half := int64(0) // room taken for a body that has not all arrived
+	defer func() { c.s.bytes.Add(-half) }()
 	r.Reserve = func(n int64) bool {
 		_ = c.net.SetReadDeadline(time.Now().Add(bodyPatience))
-		return c.s.reserve(n)
+		if !c.s.reserve(n) {
+			return false
+		}
+		half = n
+		return true
 	}
 	for {
 		frame, err := r.Next()
 		var skipped *wire.Skipped
 		switch {
 		case err == nil:
+			half = 0
 			_ = c.net.SetReadDeadline(c.patience())
 			c.take(frame)
 			continue

@@ -39,34 +39,40 @@ type pricing struct {
 
 // pricing reads the tables and checks the words about prices.
 func (f *replayFlags) pricing() (pricing, error) {
-	p := pricing{usd: f.unit == unitUSD}
-	if f.unit != unitITE && f.unit != unitUSD {
-		return p, usagef("there is no unit %q", f.unit).try("--unit ite or --unit usd")
+	return pricingOf(f.row, f.prices, f.asOf, f.unit)
+}
+
+// pricingOf reads the tables: row is a row's name or "", file a table laid over ours
+// or "", day the day or "" for the table's own.
+func pricingOf(row, file, day, unit string) (pricing, error) {
+	p := pricing{usd: unit == unitUSD}
+	if unit != unitITE && unit != unitUSD {
+		return p, usagef("there is no unit %q", unit).try("--unit ite or --unit usd")
 	}
 	var err error
 	if p.prices, err = plan.EmbeddedPrices(); err != nil {
 		return p, err
 	}
-	if f.prices != "" {
-		own, err := readPrices(f.prices)
+	if file != "" {
+		own, err := readPrices(file)
 		if err != nil {
 			return p, err
 		}
 		p.prices = own.Over(p.prices)
 	}
 	p.day = p.prices.AsOf()
-	if f.asOf != "" {
-		if !plan.IsDay(f.asOf) {
-			return p, usagef("--as-of %q is no day", f.asOf).try("--as-of " + p.day)
+	if day != "" {
+		if !plan.IsDay(day) {
+			return p, usagef("--as-of %q is no day", day).try("--as-of " + p.day)
 		}
-		p.day = f.asOf
+		p.day = day
 	}
-	switch f.row {
+	switch row {
 	case "", listRows:
 	case plan.StudyName:
 		p.fixed = plan.Study()
 	default:
-		if p.fixed, err = p.prices.Pick(f.row, p.day); err != nil {
+		if p.fixed, err = p.prices.Pick(row, p.day); err != nil {
 			return p, usagef("%w", err).try("tt replay --price-row list shows the rows; --price-row study always works")
 		}
 	}

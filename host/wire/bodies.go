@@ -98,6 +98,14 @@ type Event struct {
 	Name    string       `json:"name"`
 	Usage   *Usage       `json:"usage,omitempty"`
 	Window  int          `json:"window,omitempty"` // tokens of input the session's model takes
+	Account *Account     `json:"account,omitempty"`
+}
+
+// Account is what a session has saved so far, net of everything charged to us, and what
+// it would have cost without us, both in units of one input token.
+type Account struct {
+	Saved float64 `json:"saved"`
+	Spent float64 `json:"spent"`
 }
 
 // The names of events.
@@ -107,6 +115,7 @@ const (
 	EventCompaction   = "compaction"
 	EventUsage        = "usage"
 	EventCacheCold    = "cache_cold"
+	EventAccount      = "account"
 	EventDrain        = "drain"
 )
 
