@@ -186,6 +186,9 @@ func (l *link) send(ctx context.Context, kind wire.Kind, body net.Buffers) error
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrSilent, err)
+	}
 	deadline, _ := ctx.Deadline()
 	_ = l.net.SetWriteDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { l.end(ctx.Err()) })
