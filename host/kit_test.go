@@ -34,7 +34,6 @@ type stub struct {
 	hello []*wire.Hello
 	event []wire.Event
 	shut  int
-	deaf  bool // turns do not end with their context
 	limit time.Duration
 }
 

@@ -32,6 +32,8 @@ var mayImport = map[string][]string{
 	"vault":                        {"turn", "vault/codec", "vault/mention", "vault/view", "internal/sqlitefile", "internal/safefile"},
 	"vault/vaulttest":              {"turn", "vault", "vault/codec", "vault/view", "internal/faults"},
 	"actors":                       {"turn"},
+	"host/wire":                    {"turn", "request", "internal/strictjson"},
+	"host":                         {"turn", "request", "host/wire", "internal/safefile"},
 	"datasets":                     {"turn", "internal/strictjson"},
 	"reports":                      {"turn"},
 	"testdata/needles":             {},
@@ -51,6 +53,7 @@ var thirdParty = []struct {
 	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens"}},
 	{"github.com/dlclark/regexp2/v2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
 	{"github.com/klauspost/compress/zstd", "bodies of the vault are packed in one place", []string{"vault/codec"}},
+	{"golang.org/x/sys/unix", "who is on the other end of a socket, where the standard library does not say", []string{"host"}},
 	{"github.com/stretchr/testify", "assertions", []string{"*!", "vault/vaulttest", "internal/testkit"}},
 	{"go.uber.org/goleak", "goroutine leak checks", []string{"*!"}},
 }
