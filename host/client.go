@@ -210,14 +210,22 @@ func (c *Client) greet(ctx context.Context) (*link, wire.Welcome, error) {
 
 // unpack reads an answer; one with an error is a *Refusal.
 func unpack(body []byte, into any) error {
-	var failed wire.Failure
+	var failed struct {
+		Error   string          `json:"error"`
+		Message json.RawMessage `json:"message"`
+	}
 	if err := json.Unmarshal(body, &failed); err != nil {
-		return errEnded
+		return errUnread
 	}
 	if failed.Error != "" {
-		return &Refusal{Code: failed.Error, Detail: failed.Detail}
+		told := &Refusal{Code: failed.Error}
+		_ = json.Unmarshal(failed.Message, &told.Detail) // words for people, if it is words
+		return told
 	}
-	return json.Unmarshal(body, into)
+	if err := json.Unmarshal(body, into); err != nil {
+		return errUnread
+	}
+	return nil
 }
 
 // exchange sends one small request and reads its answer, without the breaker.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"unicode/utf8"
 
 	"token-terminator/host/wire"
 )
@@ -13,7 +14,7 @@ func (c *Client) Result(ctx context.Context, r wire.Result) wire.ResultAnswer {
 	defer cancel()
 	var a wire.ResultAnswer
 	err := c.guarded(ctx, wire.KindResult, &a, func(h wire.Head) any { r.Head = h; return &r })
-	if err != nil || a.Decision != wire.Edit || a.Text == nil || len(*a.Text) >= len(r.Text) {
+	if err != nil || a.Decision != wire.Edit || a.Text == nil || utf8.RuneCountInString(*a.Text) >= utf8.RuneCountInString(r.Text) {
 		return wire.ResultAnswer{Decision: wire.Pass, Reason: a.Reason}
 	}
 	return a

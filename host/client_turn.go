@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"unicode/utf8"
 
 	"token-terminator/host/wire"
 	"token-terminator/request"
@@ -128,7 +129,7 @@ func apply(body []byte, edits []turn.Edit) ([]byte, *request.Doc, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(edits) == 0 || len(out) >= len(body) {
+	if len(edits) == 0 || utf8.RuneCount(out) >= utf8.RuneCount(body) {
 		return nil, nil, errNotSmaller
 	}
 	return out, doc, nil

@@ -86,7 +86,7 @@ func (c *conn) serve() {
 			continue
 		case errors.Is(err, wire.ErrHostile):
 			c.s.tally.long.Add(1)
-			c.write(wire.Answer, wire.Failure{Error: wire.ErrorTooLarge, Detail: "the length is beyond any frame; the connection is closed"})
+			c.write(wire.Answer, wire.Failure{Error: wire.ErrorTooLarge, Message: "the length is beyond any frame; the connection is closed"})
 		}
 		break
 	}

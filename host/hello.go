@@ -79,7 +79,7 @@ func (s *Server) isHome(path string) bool {
 
 // failure is a Failure with its id, when that is known.
 func failure(id uint64, known bool, code, detail string) wire.Failure {
-	f := wire.Failure{Error: code, Detail: detail}
+	f := wire.Failure{Error: code, Message: detail}
 	if known {
 		f.ID = &id
 	}

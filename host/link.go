@@ -36,6 +36,7 @@ var (
 	// longer than the caller waits.
 	ErrSilent  = errors.New("the daemon does not answer")
 	errEnded   = fmt.Errorf("%w: the connection ended", ErrSilent)
+	errUnread  = fmt.Errorf("%w: its answer does not read", ErrSilent)
 	errForeign = errors.New("the socket belongs to another user")
 )
 

@@ -50,14 +50,14 @@ func TestUnknownKindsFieldsAndGarbageLeaveTheConnectionUsable(t *testing.T) {
 	r := serve(t, nil)
 	c := r.greeted()
 	require.Equal(t, map[string]any{"id": 2.0, "error": "unsupported"}, c.ask(9, `{"id":2}`))
-	require.Equal(t, map[string]any{"id": 3.0, "error": "unsupported", "detail": "colour"}, c.ask(wire.KindStatus, `{"id":3,"colour":1}`))
+	require.Equal(t, map[string]any{"id": 3.0, "error": "unsupported", "message": "colour"}, c.ask(wire.KindStatus, `{"id":3,"colour":1}`))
 	require.Equal(t, map[string]any{"error": "bad_frame"}, c.ask(wire.KindStatus, `not json at all`))
 	_, err := c.conn.Write([]byte{0, 0, 0, 0}) // a frame without a kind
 	require.NoError(t, err)
 	_, answer := c.next()
 	require.Equal(t, "unsupported", answer["error"])
 	require.Equal(t, map[string]any{"id": 4.0, "decision": "pass", "reason": "not_json"}, c.ask(wire.KindTurn, turnFrame("4", `{"messages":[}`)))
-	require.Equal(t, map[string]any{"id": 5.0, "error": "unsupported", "detail": "a connection has one hello"}, c.ask(wire.KindHello, `{"id":5,"protocol":1}`))
+	require.Equal(t, map[string]any{"id": 5.0, "error": "unsupported", "message": "a connection has one hello"}, c.ask(wire.KindHello, `{"id":5,"protocol":1}`))
 	require.Equal(t, "edit", c.ask(wire.KindTurn, turnFrame("6", chat("long result")))["decision"])
 	require.EqualValues(t, 4, r.Stats().BadFrames-1)
 }

@@ -58,6 +58,24 @@ func (d *Daemon) Done() <-chan struct{} { return d.done }
 // Err is how it ended; call it after Done.
 func (d *Daemon) Err() error { return d.err }
 
+// Dial connects to the daemon as soon as it listens. When it ends before that, the
+// error says how.
+func (d *Daemon) Dial(ctx context.Context, o Options) (*Client, error) {
+	for {
+		c, err := Dial(ctx, o)
+		if err == nil || !errors.Is(err, ErrNoDaemon) && !errors.Is(err, ErrSilent) {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ErrSilent, err)
+		case <-d.done:
+			return nil, fmt.Errorf("%w: it ended: %v", ErrNoDaemon, d.err)
+		case <-time.After(startPoll):
+		}
+	}
+}
+
 // Kill ends it at once.
 func (d *Daemon) Kill() error { return d.cmd.Process.Kill() }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -280,22 +282,37 @@ func (c rowCompilers) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors
 	return turnCompiler{c.of(cmd.Binding.Session)}.Begin(snap, cmd)
 }
 
-// openPipeline compiles under the sessions' price rows over an open vault.
-func (r *replay) openPipeline(sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
+// openPipeline compiles under the sessions' price rows over an open vault, in this
+// process or, with --daemon, in one that is started for it.
+func (r *replay) openPipeline(ctx context.Context, sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
 	memo := tokens.NewMemo(memoBytes)
-	c, err := r.pricing.compilers(r.settings, sessions, v.MarkerKey(), memo)
+	key := bytes.Clone(v.MarkerKey())
+	c, err := r.pricing.compilers(r.settings, sessions, key, memo)
 	births := r.settings
 	births.NoEpochs = true
 	if err == nil {
-		r.births, err = r.pricing.compilers(births, sessions, v.MarkerKey(), memo)
-	}
-	if err == nil {
-		r.compiler = c.otherwise
-		r.pipeline, err = startCompiling(c, v)
+		r.births, err = r.pricing.compilers(births, sessions, key, memo)
 	}
 	if err != nil {
 		return errors.Join(err, v.Close())
 	}
+	r.compiler = c.otherwise
+	if r.flags.daemon {
+		if err := v.Close(); err != nil {
+			return storage(err)
+		}
+		d, err := r.startRemote(ctx)
+		if err != nil {
+			return err
+		}
+		r.pipeline = d
+		return nil
+	}
+	local, err := startCompiling(c, v)
+	if err != nil {
+		return errors.Join(err, v.Close())
+	}
+	r.pipeline = local
 	return nil
 }
 

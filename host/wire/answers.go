@@ -6,11 +6,11 @@ import (
 	"token-terminator/turn"
 )
 
-// Failure answers a request that could not be served. Detail is in our own words.
+// Failure answers a request that could not be served. Message is in our own words.
 type Failure struct {
-	ID     *uint64 `json:"id,omitempty"`
-	Error  string  `json:"error"`
-	Detail string  `json:"detail,omitempty"`
+	ID      *uint64 `json:"id,omitempty"`
+	Error   string  `json:"error"`
+	Message string  `json:"message,omitempty"`
 }
 
 // Errors an answer may hold, besides Unsupported and BadFrame.
