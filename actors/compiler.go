@@ -71,12 +71,16 @@ func (c *compiler) begin(ctx actor.Context, m *CompileTurn) {
 }
 
 func (c *compiler) pin(ctx actor.Context, ev turn.Evidence) {
-	if len(ev.Artifacts) == 0 && len(ev.Nodes) == 0 {
+	if len(ev.Artifacts)+len(ev.Nodes)+len(ev.Held) == 0 {
 		c.finish(ctx, turn.Pinned{Binding: c.job.Binding})
 		return
 	}
 	if c.abandoned(ctx) {
 		return
+	}
+	ev.Binding = c.job.Binding
+	if store, ok := c.env.cfg.Store.(Preparer); ok {
+		ev = store.Prepare(ev)
 	}
 	pin, why := c.env.pin(c.job.Binding, ev)
 	if why != "" {

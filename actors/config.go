@@ -43,7 +43,8 @@ type Config struct {
 	Store     Store
 	NewMemory func(nodes []turn.Node) Memory // pure; called on the Session actor
 
-	// Reopen, if set, is called when the VaultWriter restarts after a panic and
+	// Reopen, if set, is called when the store is gone (ErrStoreGone), when an earlier
+	// call failed, and when the VaultWriter restarts after a panic and
 	// returns the store to go on with.
 	Reopen func(old Store) (Store, error)
 	// Record, if set, receives every answered turn, in one goroutine, off the

@@ -72,6 +72,7 @@ type logic struct {
 	lowered                 bool
 	plain                   bool        // passes, with a node that has no decisions
 	nothing                 atomic.Bool // no evidence
+	held                    []turn.Digest
 	snaps                   *testkit.Probe[Snapshot]
 }
 
@@ -106,11 +107,19 @@ func (d *draft) Evidence() turn.Evidence {
 	if d.nothing.Load() {
 		return turn.Evidence{}
 	}
-	ev := turn.Evidence{Nodes: d.nodes()}
+	ev := turn.Evidence{Nodes: d.nodes(), Held: d.held}
+	if d.held != nil {
+		ev.Source = d
+	}
 	if !d.plain {
 		ev.Artifacts = []turn.Artifact{{Digest: d.digest, Text: d.text}}
 	}
 	return ev
+}
+
+// Held implements turn.Source.
+func (d *draft) Held(digest turn.Digest) (turn.Artifact, bool) {
+	return turn.Artifact{Digest: digest}, true
 }
 
 func (d *draft) Finish(p turn.Pinned) Outcome {
@@ -138,6 +147,7 @@ type store struct {
 	acceptErr        error
 	nodesErr         error
 	noProof, short   bool
+	missing          []turn.Digest
 	shown            string
 	nodes            map[string][]turn.Node
 	batches          [][]turn.Evidence
@@ -174,6 +184,9 @@ func (s *store) PutAll(_ context.Context, all []turn.Evidence) []PutResult {
 		}
 		s.nodes[ev.Binding.Session] = append(s.nodes[ev.Binding.Session], ev.Nodes...)
 		out[i].Pinned.Proofs = map[turn.Digest]turn.Proof{}
+		if len(ev.Held) > 0 && ev.Source == nil {
+			out[i].Pinned.Missing = s.missing
+		}
 		for _, a := range ev.Artifacts {
 			if !s.noProof {
 				out[i].Pinned.Proofs[a.Digest] = turn.Proof{Artifact: a.Digest.ID(), Shown: s.shown + string(a.Digest.ID())}

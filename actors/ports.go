@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"token-terminator/turn"
@@ -68,6 +69,17 @@ type Store interface {
 	// Nodes is the stored form memory of a session chain.
 	Nodes(ctx context.Context, session string) ([]turn.Node, error)
 }
+
+// Preparer is a Store that can do a part of PutAll's work (checks, hashes, packing) for
+// whoever has the evidence. Unlike the others this method may be called at any time from
+// any goroutine.
+type Preparer interface {
+	Prepare(ev turn.Evidence) turn.Evidence
+}
+
+// ErrStoreGone is in the error of a Store whose files were removed or replaced under it.
+// The VaultWriter opens it again (Config.Reopen) and asks once more.
+var ErrStoreGone = errors.New("the store's files were removed or replaced")
 
 // PutResult answers one turn's evidence. With an error nothing of that turn is
 // durable; Pinned.Reason may then name the reason, else it is storage_unavailable.

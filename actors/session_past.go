@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"token-terminator/turn"
@@ -26,6 +28,7 @@ func (s *session) remember(w *work, m *TurnCompiled) {
 		outcome: m.Outcome, evidence: m.evidence, proofs: m.proofs,
 	}
 	p.evidence.Nodes = m.Outcome.Nodes
+	p.evidence.Source, p.evidence.Ready = nil, nil // they hold the request
 	for _, a := range w.attempts {
 		p.attempt = max(p.attempt, a.binding.Attempt)
 	}
@@ -54,7 +57,7 @@ func (s *session) recall(number uint64, digest turn.Digest) *past {
 // verify asks for the evidence of a remembered answer to be pinned again.
 func (s *session) verify(ctx actor.Context, w *work, p *past) {
 	w.stage, w.past = verifying, p
-	if len(p.evidence.Artifacts) == 0 {
+	if len(p.evidence.Artifacts)+len(p.evidence.Held) == 0 {
 		s.finish(ctx, w, p.outcome, true)
 		return
 	}
@@ -77,6 +80,10 @@ func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
 		s.drop(ctx, w, m.Failure)
 		return
 	}
+	if len(m.Pinned.Missing) > 0 {
+		s.compileAnew(ctx, w)
+		return
+	}
 	for _, a := range w.past.evidence.Artifacts {
 		had, needed := w.past.proofs[a.Digest]
 		if needed && m.Pinned.Proofs[a.Digest] != had {
@@ -85,6 +92,19 @@ func (s *session) verified(ctx actor.Context, m *EvidencePinned) {
 		}
 	}
 	s.finish(ctx, w, w.past.outcome, true)
+}
+
+// compileAnew lets go of a remembered answer some of whose older ids are gone. The
+// request is in hand, so compiling it again stores them again, or shows them as they were.
+func (s *session) compileAnew(ctx actor.Context, w *work) {
+	s.past = slices.DeleteFunc(s.past, func(p *past) bool { return p == w.past })
+	s.pastBytes -= w.past.bytes
+	w.past = nil
+	if s.memory == nil {
+		s.drop(ctx, w, turn.ProofMissing)
+		return
+	}
+	s.compile(ctx, w)
 }
 
 // pin makes the message that carries one turn's evidence, if there is room for it.
@@ -108,5 +128,5 @@ func weigh(ev turn.Evidence) int64 {
 			total += len(d.Text)
 		}
 	}
-	return int64(total)
+	return int64(total + len(turn.Digest{})*len(ev.Held))
 }

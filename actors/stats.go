@@ -25,6 +25,7 @@ type Stats struct {
 	LateAnswers   int64 // answers that came after the caller had got one
 	Panics        int64 // caught in any actor
 	Restarts      int64 // of the VaultWriter
+	Reopened      int64 // times the store was opened again because its files were gone
 	Storage       turn.Reason
 }
 
@@ -38,6 +39,7 @@ type tally struct {
 	batches, batchedTurns    atomic.Int64
 	deadLetters, lateAnswers atomic.Int64
 	panics, restarts         atomic.Int64
+	reopened                 atomic.Int64
 	storageDown              atomic.Bool
 }
 
@@ -63,7 +65,7 @@ func (w *wiring) stats() Stats {
 		Sessions: t.sessions.Load(), Compiles: t.compiles.Load(),
 		Batches: t.batches.Load(), BatchedTurns: t.batchedTurns.Load(),
 		DeadLetters: t.deadLetters.Load(), LateAnswers: t.lateAnswers.Load(),
-		Panics: t.panics.Load(), Restarts: t.restarts.Load(),
+		Panics: t.panics.Load(), Restarts: t.restarts.Load(), Reopened: t.reopened.Load(),
 	}
 	s.TurnsInFlight, s.BytesInFlight = w.turns.load()
 	_, s.PinBytes = w.pins.load()

@@ -3,6 +3,7 @@ package actors
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -16,8 +17,8 @@ var (
 
 // vaultWriter is the only user of the Store and the only actor that may block on the
 // disk. It commits in groups: the first pin of a batch sends FlushPins to itself,
-// which lands behind everything that is waiting, so a batch forms under load and costs
-// a single caller nothing.
+// which lands behind everything that is waiting, and again as long as the batch grew
+// meanwhile. So a batch forms under load and costs a single caller nothing.
 type vaultWriter struct {
 	env      *wiring
 	shelf    *shelf
@@ -27,6 +28,7 @@ type vaultWriter struct {
 	bytes    int64    // of their texts
 	inHand   *pinJob  // received and not yet in batch
 	flushing bool     // FlushPins is on its way
+	seen     int      // turns in batch when it was sent
 }
 
 // shelf holds what outlives a restart of the writer.
@@ -59,16 +61,25 @@ func (w *vaultWriter) Receive(ctx actor.Context) {
 		w.collect(ctx, m)
 	case *FlushPins:
 		w.flushing = false
+		if w.seen < len(w.batch) {
+			w.callFlush(ctx, m.Binding)
+			runtime.Gosched() // whoever is about to ask shares the commit
+			return
+		}
 		w.flush(ctx)
 	case *AcceptForms:
 		why := turn.Reason("")
 		if err := w.shelf.store.Accept(w.env.life, m.Binding.Session, m.Nodes); err != nil {
+			w.renew(err) // what the nodes lean on went with the store: no second try
 			why = w.failed("accept", m.Binding, err, turn.StorageUnavailable)
 		}
 		ctx.Respond(&FormsAccepted{Binding: m.Binding, Failure: why})
 	case *LoadForms:
 		out := &FormsLoaded{Binding: m.Binding}
 		nodes, err := w.shelf.store.Nodes(w.env.life, m.Binding.Session)
+		if w.renew(err) {
+			nodes, err = w.shelf.store.Nodes(w.env.life, m.Binding.Session)
+		}
 		if out.Nodes = nodes; err != nil {
 			out.Nodes, out.Failure = nil, w.failed("load", m.Binding, err, turn.StorageUnavailable)
 		}
@@ -109,9 +120,13 @@ func (w *vaultWriter) collect(ctx actor.Context, m *PinEvidence) {
 	w.items += items
 	w.bytes += job.size
 	if !w.flushing {
-		w.flushing = true
-		ctx.Send(ctx.Self(), &FlushPins{Binding: m.Binding})
+		w.callFlush(ctx, m.Binding)
 	}
+}
+
+func (w *vaultWriter) callFlush(ctx actor.Context, b turn.Binding) {
+	w.flushing, w.seen = true, len(w.batch)
+	ctx.Send(ctx.Self(), &FlushPins{Binding: b})
 }
 
 // flush commits the batch and answers everyone in it.
@@ -123,7 +138,7 @@ func (w *vaultWriter) flush(ctx actor.Context) {
 	for i, job := range w.batch {
 		all[i] = job.msg.Evidence
 	}
-	results := w.shelf.store.PutAll(w.env.life, all)
+	results := w.putAll(all)
 	w.env.tally.batches.Add(1)
 	w.env.tally.batchedTurns.Add(int64(len(all)))
 	jobs := w.takeBatch()
@@ -135,6 +150,44 @@ func (w *vaultWriter) flush(ctx actor.Context) {
 		}
 		job.answer(ctx, out)
 	}
+}
+
+// putAll stores a batch. The turns that found the store gone are tried once more in the
+// one that was opened in its place.
+func (w *vaultWriter) putAll(all []turn.Evidence) []PutResult {
+	results := w.shelf.store.PutAll(w.env.life, all)
+	var again []turn.Evidence
+	var at []int
+	for i, r := range results {
+		if i < len(all) && errors.Is(r.Err, ErrStoreGone) {
+			again, at = append(again, all[i]), append(at, i)
+		}
+	}
+	if len(at) == 0 || !w.renew(results[at[0]].Err) {
+		return results
+	}
+	for n, r := range w.shelf.store.PutAll(w.env.life, again) {
+		if n < len(at) {
+			results[at[n]] = r
+		}
+	}
+	return results
+}
+
+// renew opens a store again whose files are gone and says whether that worked. One that
+// does not open now is tried again with the next turn.
+func (w *vaultWriter) renew(err error) bool {
+	if !errors.Is(err, ErrStoreGone) || w.env.cfg.Reopen == nil {
+		return false
+	}
+	store, err := w.env.cfg.Reopen(w.shelf.store)
+	if err != nil || store == nil {
+		w.failed("reopen", turn.Binding{}, err, turn.StorageUnavailable)
+		return false
+	}
+	w.shelf.store = store
+	w.env.tally.reopened.Add(1)
+	return true
 }
 
 // outcome is "" when the turn's transaction was committed.
@@ -151,7 +204,7 @@ func (w *vaultWriter) outcome(b turn.Binding, r PutResult) turn.Reason {
 
 func (w *vaultWriter) takeBatch() []pinJob {
 	jobs := w.batch
-	w.batch, w.items, w.bytes = nil, 0, 0
+	w.batch, w.items, w.bytes, w.seen = nil, 0, 0, 0
 	return jobs
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"token-terminator/internal/strictjson"
+	"token-terminator/request"
 )
 
 // result is one tool result of a transcript, as text literals.
@@ -28,7 +29,7 @@ func (b *builder) session(r *reader) Session {
 	for _, e := range b.path {
 		b.onPath[e] = true
 	}
-	b.built = Session{ID: b.id(r), Source: r.name, Model: "unknown", Format: ClaudeCode, File: r.name}
+	b.built = Session{ID: b.id(r), Source: r.name, Model: "unknown", Format: ClaudeCode, Dialect: request.Chat, File: r.name}
 	for i, e := range b.path {
 		switch e.kind {
 		case "assistant":

@@ -2,7 +2,7 @@
 // that were sent, and bundles a few real sessions and tool outputs.
 //
 // What lives here: readers for corpus JSON lines, OpenAI-style JSON lines and
-// Claude Code transcripts, the turns of a session as chat.completions bytes, and
+// Claude Code transcripts, the turns of a session as the bytes of a request, and
 // the bundled data with its attribution. What may not: a download, a change of
 // recorded text that is not named in the session's notes, token counting.
 //
@@ -10,7 +10,9 @@
 //
 //	corpus       {"id","source","model","messages","tools","meta"} a line
 //	openai       {"messages"[,"id","tools","model"]}: one object, one a line, or one
-//	             request a line with equal ids, each extending an earlier one
+//	             request a line with equal ids, each extending an earlier one; such
+//	             requests may be chat.completions, Anthropic Messages or Responses
+//	             ("input" in the place of "messages")
 //	claude-code  the host's transcript, rebuilt as chat.completions
 //
 // Invariants:

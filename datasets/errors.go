@@ -48,4 +48,4 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-const hintFormats = `give a corpus line, an object with "messages", or a Claude Code transcript; name it with --format corpus|openai|claude-code`
+const hintFormats = `give a corpus line, an object with "messages" or "input", or a Claude Code transcript; name it with --format corpus|openai|claude-code`

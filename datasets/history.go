@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
+	"token-terminator/request"
 	"token-terminator/turn"
 )
 
@@ -58,8 +60,12 @@ func (r *reader) history(l line, format Format) (Session, error) {
 			*f.to = text
 		}
 	}
-	if s.Messages, err = r.messages(l.no, o.get("messages")); err != nil {
+	s.Dialect, s.chain = readDialect(l.text, o)
+	if s.Messages, err = r.messages(l.no, s.Dialect, o.get(s.Key())); err != nil {
 		return Session{}, err
+	}
+	if len(s.chain) != len(s.Messages) {
+		s.chain = chainOf(s.Messages)
 	}
 	if tools := o.get("tools"); tools != nil {
 		list, err := splitArray(tools)
@@ -71,11 +77,11 @@ func (r *reader) history(l line, format Format) (Session, error) {
 		}
 	}
 	for _, f := range o {
-		if requestFields[f.name] {
+		if requestFields[f.name] || s.Dialect != request.Chat && dialectFields[f.name] {
 			s.Fields = append(s.Fields, Field{Name: f.name, Value: f.value})
 		}
 	}
-	s.PromptRecorded = promptRecorded(s.Messages, s.Meta)
+	s.PromptRecorded = promptRecorded(s, o)
 	return s, nil
 }
 
@@ -90,35 +96,60 @@ var requestFields = map[string]bool{
 	"thinking": true, "tool_choice": true, "top_k": true, "top_logprobs": true, "top_p": true, "user": true, "verbosity": true,
 }
 
+// dialectFields are further members of requests of the Messages and Responses APIs.
+var dialectFields = map[string]bool{
+	"anthropic_beta": true, "anthropic_version": true, "background": true, "container": true, "context_management": true, "conversation": true,
+	"include": true, "instructions": true, "max_output_tokens": true, "max_tool_calls": true, "mcp_servers": true, "metadata": true,
+	"output_config": true, "previous_response_id": true, "prompt": true, "stop_sequences": true, "system": true, "text": true, "truncation": true,
+}
+
+// readDialect finds how a request is written, and names each beginning of its
+// messages as they are told apart in a turn: cache marks do not count. The chain is
+// empty when the request cannot be told apart.
+func readDialect(line []byte, o object) (request.Dialect, []turn.Digest) {
+	if doc, _ := request.Parse(line); doc != nil {
+		return doc.Dialect, doc.Chain()
+	}
+	if o.has("input") && !o.has("messages") {
+		return request.Responses, nil
+	}
+	return request.Chat, nil
+}
+
 // broken says whether a rune of an id or a name cannot be meant.
 func broken(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }
 
-func (r *reader) messages(no int, raw json.RawMessage) ([]json.RawMessage, error) {
+func (r *reader) messages(no int, dialect request.Dialect, raw json.RawMessage) ([]json.RawMessage, error) {
+	key, role, hint := "messages", roleOf, "give each message a role: system, user, assistant or tool"
+	if dialect == request.Responses {
+		key, role, hint = "input", itemRole, "give each item a type, and each message a role"
+	}
 	list, err := splitArray(raw)
 	if err != nil {
-		return nil, r.err(no, "messages", err, `"messages" must be the conversation's list of messages`)
+		return nil, r.err(no, key, err, strconv.Quote(key)+` must be the conversation's list of messages`)
 	}
 	if len(list) == 0 {
-		return nil, r.err(no, "messages", ErrEmpty, "a session needs at least one message")
+		return nil, r.err(no, key, ErrEmpty, "a session needs at least one message")
 	}
 	for i, m := range list {
 		if m[0] != '{' {
-			return nil, r.err(no, fmt.Sprintf("messages[%d]", i), fmt.Errorf("%w: want an object", ErrBadField), "a message is an object with role and content")
+			return nil, r.err(no, fmt.Sprintf("%s[%d]", key, i), fmt.Errorf("%w: want an object", ErrBadField), "a message is an object with role and content")
 		}
-		if roleOf(m) == "" {
-			return nil, r.err(no, fmt.Sprintf("messages[%d].role", i), ErrBadField, "give each message a role: system, user, assistant or tool")
+		if role(m) == "" {
+			return nil, r.err(no, fmt.Sprintf("%s[%d].role", key, i), ErrBadField, hint)
 		}
 	}
 	return list, nil
 }
 
 // promptRecorded says whether the host's own prompt is in the file: a system or
-// developer message, and tools that, where notes on their origin are kept, come
+// developer message, or a member of the request for it, and tools that, where notes on their origin are kept, come
 // from the source.
-func promptRecorded(messages []json.RawMessage, meta json.RawMessage) bool {
-	system := false
-	for _, m := range messages {
-		role := roleOf(m)
+func promptRecorded(s Session, line object) bool {
+	messages, meta := s.Messages, s.Meta
+	system := s.Dialect != request.Chat && (line.get("system") != nil || line.get("instructions") != nil)
+	for i := range messages {
+		role := s.Role(i)
 		system = system || role == "system" || role == "developer"
 	}
 	if !system || len(meta) == 0 {
@@ -146,8 +177,7 @@ func (q *requests) add(s Session) {
 	if q.byID == nil {
 		q.byID = map[string][]int{}
 	}
-	chain := chainOf(s.Messages)
-	id := s.ID
+	chain, id := s.chain, s.ID
 	for _, at := range q.byID[id] {
 		old := q.chains[at]
 		switch {

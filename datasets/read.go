@@ -96,6 +96,8 @@ func (r *reader) detect(lines []line) (Format, error) {
 			return OpenAI, nil
 		case isTranscriptLine(o):
 			return ClaudeCode, nil
+		case o.has("input"):
+			return OpenAI, nil
 		default:
 			note(r.err(l.no, "", fmt.Errorf("%w: neither messages nor a transcript's type", ErrWrongFormat), hintFormats))
 		}

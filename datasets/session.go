@@ -3,6 +3,9 @@ package datasets
 import (
 	"encoding/json"
 	"strings"
+
+	"token-terminator/request"
+	"token-terminator/turn"
 )
 
 // Format is how a session file is written.
@@ -27,7 +30,8 @@ func ParseFormat(name string) (Format, bool) {
 	return "", false
 }
 
-// Session is one recorded conversation as a chat.completions history.
+// Session is one recorded conversation: a chat.completions history or, where its
+// requests were recorded so, one of another dialect.
 type Session struct {
 	ID     string // unique among the sessions read together
 	Source string // where it was recorded, or the file it was read from
@@ -35,8 +39,10 @@ type Session struct {
 	Format Format
 	File   string
 	Line   int // line of the file it stands on, 0 when it is the whole file
-	// Messages are the messages' bytes. Tools is the declared list, nil when none
+	// Dialect is how its requests are written. Messages are the messages' bytes, of a
+	// Responses session those of the items of "input". Tools is the declared list, nil when none
 	// was recorded.
+	Dialect  request.Dialect
 	Messages []json.RawMessage
 	Tools    json.RawMessage
 	Licence  string
@@ -53,7 +59,8 @@ type Session struct {
 	// Notes says in short sentences what the reader left out or changed.
 	Notes []string
 
-	folder string // in a dump, where the id's own name is taken
+	chain  []turn.Digest // of its messages, while requests are joined
+	folder string        // in a dump, where the id's own name is taken
 }
 
 // DefaultPrefix is the tokens of tools and system text a host is taken to send

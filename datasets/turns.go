@@ -2,8 +2,10 @@ package datasets
 
 import (
 	"encoding/json"
+	"strings"
 
 	"token-terminator/internal/strictjson"
+	"token-terminator/request"
 )
 
 // Turn is one request of a session with the answer it got: the request before an
@@ -21,7 +23,8 @@ type Turn struct {
 // requestEnd closes what head opens.
 const requestEnd = "]}"
 
-// Request gives the turn's request: {"model","tools",…,"messages"}, with what else of
+// Request gives the turn's request: {"model","tools",…,"messages"} (Responses:
+// "input"), with what else of
 // the request was recorded; tools are left out when there were none. The bytes are the caller's. A session's requests have
 // their beginnings in common: each one starts with the bytes of the one before up
 // to the end of its last message.
@@ -41,7 +44,7 @@ func (s Session) Turns() []Turn {
 	var turns []Turn
 	answered := true // the message before was an assistant's
 	for i, m := range s.Messages {
-		assistant := roleOf(m) == "assistant"
+		assistant := s.Role(i) == "assistant"
 		switch {
 		case assistant && !answered && i > 0:
 			turns = append(turns, Turn{Index: len(turns), Messages: i, Answers: []json.RawMessage{m}, head: head})
@@ -74,7 +77,98 @@ func (s Session) appendOpening(head []byte) []byte {
 		head = append(head, ':')
 		head = append(head, f.Value...)
 	}
-	return append(head, `,"messages":[`...)
+	head = append(head, `,"`...)
+	return append(append(head, s.Key()...), `":[`...)
+}
+
+// Key is the name of the list that the messages stand in.
+func (s Session) Key() string {
+	if s.Dialect == request.Responses {
+		return "input"
+	}
+	return "messages"
+}
+
+// Role is the role of message i, "" when it has none. An item of a Responses session
+// has the role its words have in a chat: what a model gave is "assistant", what a
+// client gave back is "tool".
+func (s Session) Role(i int) string {
+	if s.Dialect == request.Responses {
+		return itemRole(s.Messages[i])
+	}
+	return roleOf(s.Messages[i])
+}
+
+// Arguments lists the arguments of the calls in one message of an answer, as JSON text
+// where they are JSON. It reads every dialect.
+func Arguments(message []byte) []string {
+	var m struct {
+		ToolCalls []struct {
+			Function struct{ Arguments string }
+		} `json:"tool_calls"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return nil
+	}
+	var out []string
+	for _, call := range m.ToolCalls {
+		out = append(out, call.Function.Arguments)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return otherArguments(message)
+}
+
+// otherArguments reads tool_use blocks and call items.
+func otherArguments(message []byte) (out []string) {
+	var item struct {
+		Type, Arguments string
+		Input           json.RawMessage
+		Content         json.RawMessage
+	}
+	if json.Unmarshal(message, &item) != nil {
+		return nil
+	}
+	switch item.Type {
+	case "function_call":
+		return []string{item.Arguments}
+	case "custom_tool_call":
+		var text string
+		if json.Unmarshal(item.Input, &text) == nil {
+			out = append(out, text)
+		}
+		return out
+	}
+	var blocks []struct {
+		Type  string
+		Input json.RawMessage
+	}
+	if json.Unmarshal(item.Content, &blocks) != nil {
+		return nil
+	}
+	for _, b := range blocks {
+		if b.Type == "tool_use" && len(b.Input) > 0 {
+			out = append(out, string(b.Input))
+		}
+	}
+	return out
+}
+
+func itemRole(item []byte) string {
+	var it struct{ Type, Role string }
+	if json.Unmarshal(item, &it) != nil {
+		return ""
+	}
+	switch {
+	case it.Role != "" && (it.Type == "" || it.Type == "message"):
+		return it.Role
+	case it.Type == "", it.Type == "message":
+		return ""
+	case strings.HasSuffix(it.Type, "_output"), strings.HasSuffix(it.Type, "_response"):
+		return "tool"
+	}
+	return "assistant"
 }
 
 func (s Session) size() int {

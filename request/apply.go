@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"token-terminator/internal/strictjson"
@@ -27,8 +26,8 @@ type splice struct {
 //
 // It refuses the whole set, never a part of it: a pointer that names no text of a
 // message (ErrNoString; calls and their arguments are never edited), a message
-// that is locked, or whose words belong to the system, the developer or a legacy
-// function (ErrNotEditable), a string whose SHA-256 is not the edit's (ErrChanged),
+// that is locked, or whose words belong to the system, the developer, a legacy
+// function or, outside of a chat, the user (ErrNotEditable), a string whose SHA-256 is not the edit's (ErrChanged),
 // two edits of one string (ErrTwice), a value that is no UTF-8 (ErrBadValue).
 func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
 	splices := make([]splice, 0, len(edits))
@@ -63,13 +62,14 @@ func (d *Doc) target(e turn.Edit, scratch *[]byte) (Span, error) {
 		return Span{}, ErrNoString
 	}
 	m := &d.Messages[i]
-	if !strings.HasPrefix(text.Block, "/content") {
-		return Span{}, ErrNoString
+	k, ok := m.text(text.Block)
+	if !ok {
+		return Span{}, ErrNoString // arguments
 	}
 	if m.Locked != "" {
 		return Span{}, fmt.Errorf("%w: %s", ErrNotEditable, m.Locked)
 	}
-	if m.Role != "assistant" && m.Role != "tool" && m.Role != "user" {
+	if !d.editable(m, k) {
 		return Span{}, fmt.Errorf("%w: its role is %s", ErrNotEditable, m.Role)
 	}
 	*scratch = strictjson.AppendUnquoted((*scratch)[:0], d.Raw[text.Span.Start:text.Span.End])
@@ -80,4 +80,20 @@ func (d *Doc) target(e turn.Edit, scratch *[]byte) (Span, error) {
 		return Span{}, ErrBadValue
 	}
 	return text.Span, nil
+}
+
+// editable says whether the words of text k may change: those of results and of
+// assistant messages and, in a chat, of user messages.
+func (d *Doc) editable(m *Message, k int) bool {
+	switch m.Role {
+	case "assistant", "tool":
+		return true
+	case "user":
+		if d.Dialect == Chat {
+			return true
+		}
+		_, ok := m.resultOf(k)
+		return ok
+	}
+	return false
 }

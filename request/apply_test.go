@@ -202,7 +202,10 @@ func checkEdit(t *testing.T, d *Doc, value string) {
 		if m.Locked != "" || m.Role == "system" || m.Role == "developer" {
 			continue
 		}
-		for _, text := range m.Texts {
+		for k, text := range m.Texts {
+			if !d.editable(&d.Messages[i], k) {
+				continue
+			}
 			old, err := d.Value(text)
 			require.NoError(t, err)
 			edits = append(edits, edit(d.Pointer(i, text.Block), old, value))

@@ -37,7 +37,7 @@ type writer struct {
 	buffer  []byte // memory for dst, kept from one text to the next
 	scratch []byte
 	members []member // of all open objects
-	track   bool     // note where the elements of the root's "messages" stand
+	track   string   // note where the elements of the root's list of this name stand, "" of none
 	items   []Span   // these elements, in the output
 }
 
@@ -65,7 +65,7 @@ func (w *writer) whole() ([]byte, error) {
 
 func (w *writer) root() error {
 	if w.Peek() == '{' {
-		return w.object(w.track)
+		return w.object(w.track != "")
 	}
 	return w.value()
 }
@@ -161,7 +161,7 @@ func (w *writer) object(root bool) error {
 		w.put(':')
 		at := len(w.members)
 		w.members = append(w.members, m)
-		if root && string(m.key) == "messages" && w.Peek() == '[' {
+		if root && string(m.key) == w.track && w.Peek() == '[' {
 			listAt = at
 			if err := w.list(true); err != nil {
 				return err

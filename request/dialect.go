@@ -6,12 +6,14 @@ import "token-terminator/turn"
 type evidence struct {
 	messages    bool   // "messages" is there and not null
 	oddMessages bool   // "messages" is neither a list nor null
-	input       bool   // "input" is a string or a list
+	input       bool   // "input" is there and not null
+	inputText   bool   // "input" is a string
+	oddInput    bool   // "input" is neither a string nor a list
 	stateful    string // the key that refers to history at the provider
 	chat        bool   // only chat.completions has this: tool messages, tool_calls, system messages, wrapped tools
 	anthropic   bool   // only the Messages API has this: tool_use and tool_result blocks, top-level system, input_schema
 	likely      bool   // the Messages API has this, and some chat hosts copy it
-	offset      int    // of "messages" when it is odd
+	offset      int    // of "messages" or "input" when it is odd
 }
 
 // topLevel notes a top-level key; first is the first byte of its value.
@@ -20,8 +22,6 @@ func (e *evidence) topLevel(name string, first byte) {
 		return
 	}
 	switch name {
-	case "input":
-		e.input = true
 	case "previous_response_id", "conversation":
 		e.stateful = name
 	case "system":
@@ -53,7 +53,7 @@ func (e *evidence) part(kind string) {
 	}
 }
 
-// judge names why a request is not edited, "" when it is chat.completions.
+// judge finds the dialect and names why the request is not edited, "" when it may be.
 func (e *evidence) judge(d *Doc) (turn.Reason, string) {
 	d.Dialect = Chat
 	switch {
@@ -67,14 +67,18 @@ func (e *evidence) judge(d *Doc) (turn.Reason, string) {
 		return turn.StatefulRequest, "\"" + e.stateful + "\" refers to history the provider keeps, so the request is sent as it is"
 	case e.input && e.messages:
 		return turn.UnknownShape, "both \"messages\" and \"input\" are given; send one of them"
+	case e.oddInput:
+		return turn.UnknownShape, "\"input\" is neither a string nor a list; send one of them"
+	case e.inputText:
+		return turn.DialectPassed, "\"input\" is one string, so there is no tool result to make smaller"
 	case d.Dialect == Responses:
-		return turn.DialectPassed, "a Responses request is sent as it is"
+		return "", ""
 	case !e.messages:
 		return turn.UnknownShape, "there is no \"messages\" list; send a chat.completions request"
 	case e.oddMessages:
 		return turn.UnknownShape, "\"messages\" is no list; send a list of messages"
 	case d.Dialect == Anthropic:
-		return turn.DialectPassed, "an Anthropic Messages request is sent as it is"
+		return "", ""
 	case e.anthropic:
 		return turn.UnknownShape, "the request mixes chat.completions and Anthropic Messages; send one of them"
 	}

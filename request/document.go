@@ -16,7 +16,7 @@ const (
 // Dialect is the provider API a request is written for.
 type Dialect string
 
-// The dialects that are recognised. Only Chat requests are edited.
+// The dialects that are recognised and edited.
 const (
 	Chat      Dialect = "chat_completions"
 	Responses Dialect = "responses"
@@ -31,25 +31,31 @@ type Doc struct {
 	Raw        []byte // the request's own bytes, never changed
 	Dialect    Dialect
 	Model      string
-	Messages   []Message // Chat only, in order
+	Messages   []Message // in order; of Responses the items of "input"
 	Tools      []Tool
 	ToolChoice ToolChoice
 
-	list    Span      // value of "messages", brackets included
+	list    Span      // value of "messages" or "input", brackets included
 	tools   Span      // value of "tools", empty when absent
-	answers []calling // for each message the call it answers
+	answers []calling // Chat and Responses: for each message the call it answers; results have their own
 }
 
-// Message is one element of "messages".
+// Message is one element of "messages", or one item of a Responses "input".
+//
+// Items have the roles that the same words have in a chat: a call, reasoning and
+// whatever else a model gave is "assistant", an output is "tool".
 type Message struct {
 	Span   Span
 	Role   string      // "" when it is missing or no string
 	Name   string      // "name", the tool's name on some tool messages
-	CallID string      // tool_call_id of a tool message
-	Calls  []Call      // tool_calls and the legacy function_call, in the order they stand
-	Texts  []Text      // strings at /content or /content/<i>/text, in order; empty for null
+	CallID string      // tool_call_id of a tool message, call_id of an output
+	Calls  []Call      // tool_calls and the legacy function_call, tool_use blocks or the one call of an item, in the order they stand
+	Texts  []Text      // strings of text and of results, in the order they stand; empty for null
 	Mixed  bool        // content has a part that is not text
 	Locked turn.Reason // "" or why no string of it may be edited
+
+	results []block // tool_result blocks (Anthropic)
+	item    itemKind
 }
 
 // Text is one string of a message.
@@ -62,7 +68,7 @@ type Text struct {
 type Call struct {
 	ID     string
 	Name   string
-	Args   Text // zero Span when the call has no argument string
+	Args   Text // a string, or the object of a tool_use block; zero Span when there are none
 	Valid  bool // the decoded arguments are one JSON value
 	Legacy bool // function_call: it has no id and is left alone
 }
@@ -75,8 +81,11 @@ type Tool struct {
 
 // ToolChoice is what "tool_choice" asks for.
 type ToolChoice struct {
-	Mode string // "" absent, "auto", "none", "required", "named", "unknown"
-	Name string // of the named tool
+	Mode  string   // "" absent, "auto", "none", "required", "named", "allowed", "unknown"
+	Name  string   // of the named tool
+	Names []string // of the allowed tools
+
+	kind string // "type" of an object that names no tool
 }
 
 // calling is the place of a call; message -1 means none.
@@ -85,12 +94,21 @@ type calling struct{ message, call int }
 // ErrNoText says that a Text does not stand in this request.
 var ErrNoText = errors.New("read text: no string literal at this span")
 
-// Value is the decoded string at t. It fails with ErrNoText when t is not a
-// literal of this request, and with a LoneSurrogate *Error when the text is no
-// Unicode.
+// Value is the decoded string at t, or the JSON text of a call's arguments where
+// they are an object. It fails with ErrNoText when t is not a literal of this
+// request, and with a LoneSurrogate *Error when the text is no Unicode.
 func (d *Doc) Value(t Text) (string, error) {
 	start, end := t.Span.Start, t.Span.End
-	if start < 0 || end > len(d.Raw) || end-start < 2 || d.Raw[start] != '"' {
+	if start < 0 || end > len(d.Raw) || end-start < 2 {
+		return "", ErrNoText
+	}
+	if d.Raw[start] == '{' {
+		if d.Raw[end-1] != '}' || scanWhole(strictjson.New(d.Raw[start:end], MaxDepth)) != nil {
+			return "", ErrNoText
+		}
+		return string(d.Raw[start:end]), nil
+	}
+	if d.Raw[start] != '"' {
 		return "", ErrNoText
 	}
 	s := strictjson.New(d.Raw[:end], 1)
@@ -105,18 +123,15 @@ func (d *Doc) Value(t Text) (string, error) {
 	return string(s.Text(str)), nil
 }
 
-// CallOf finds the call that tool message i answers: the one with its id in the
-// nearest message before it that has an unanswered call of that id; ids may be
-// used again later. Within one message the first such call is taken, as results
-// come in call order. A legacy function message answers the nearest unanswered
-// function_call of its name. ok is false for other messages and for orphans.
-func (d *Doc) CallOf(i int) (msg, call int, ok bool) {
-	if i < 0 || i >= len(d.answers) || d.answers[i].message < 0 {
-		return 0, 0, false
+// key is the name of the list the messages stand in.
+func (d *Doc) key() string {
+	if d.Dialect == Responses {
+		return "input"
 	}
-	return d.answers[i].message, d.answers[i].call, true
+	return "messages"
 }
 
 // Pointer is the RFC 6901 pointer, from the root of the request, of block inside
-// message i: Pointer(3, "/content") is "/messages/3/content".
-func (d *Doc) Pointer(i int, block string) string { return messagePointer(i) + block }
+// message i: Pointer(3, "/content") is "/messages/3/content", in a Responses
+// request "/input/3/content".
+func (d *Doc) Pointer(i int, block string) string { return "/" + d.key() + "/" + itoa(i) + block }

@@ -8,9 +8,10 @@ import (
 )
 
 // Digest is the identity of message i: the SHA-256 of its canonical form without
-// "cache_control" on the message and on the parts of its content, where a content
-// list of exactly one text part stands for that part's string. i must be an index
-// of Messages.
+// cache marks ("cache_control", "prompt_cache_breakpoint") on the message and on the
+// parts of its content, where a content list of exactly one text part stands for that
+// part's string. The same holds for the content of tool_result blocks and for the
+// output of Responses items. i must be an index of Messages.
 func (d *Doc) Digest(i int) turn.Digest {
 	return d.digest(i, &writer{Scanner: strictjson.New(nil, MaxDepth)})
 }
@@ -24,8 +25,12 @@ func (d *Doc) digest(i int, w *writer) turn.Digest {
 		// Parse read these very bytes, so this cannot be; the raw bytes are an identity too.
 		return turn.SumBytes(message)
 	}
-	return turn.SumBytes(identity(canonical))
+	return turn.SumBytes(identity(canonical, d.Dialect))
 }
+
+// noDialect stands for the inner level of a block: nothing inside it has a content of
+// its own.
+const noDialect Dialect = ""
 
 // Chain is the chain hash up to and including each message, in order.
 func (d *Doc) Chain() []turn.Digest {
@@ -41,15 +46,16 @@ func (d *Doc) Chain() []turn.Digest {
 
 // identity strips cache marks from a canonical message and collapses a single
 // text part. Most messages are returned as they are.
-func identity(message []byte) []byte {
-	if !bytes.Contains(message, []byte(`"cache_control":`)) && !bytes.Contains(message, []byte(`"content":[`)) {
+func identity(message []byte, dialect Dialect) []byte {
+	lists := bytes.Contains(message, []byte(`"content":[`)) || dialect == Responses && bytes.Contains(message, []byte(`"output":[`))
+	if !lists && !bytes.Contains(message, []byte(`"cache_control":`)) && !bytes.Contains(message, []byte(`"prompt_cache_breakpoint":`)) {
 		return message
 	}
 	out, err := withoutMarks(message, func(s *strictjson.Scanner, name string) ([]byte, error) {
-		if name != "content" || s.Peek() != '[' {
+		if s.Peek() != '[' || name != "content" && (name != "output" || dialect != Responses) {
 			return nil, nil
 		}
-		return plainContent(s)
+		return plainContent(s, dialect)
 	})
 	if err != nil {
 		return message
@@ -57,7 +63,10 @@ func identity(message []byte) []byte {
 	return out
 }
 
-// withoutMarks copies a canonical object without "cache_control". replace may
+// isMark says whether a member is a cache mark. Hosts move these from turn to turn.
+func isMark(name string) bool { return name == "cache_control" || name == "prompt_cache_breakpoint" }
+
+// withoutMarks copies a canonical object without cache marks. replace may
 // read a member's value itself and return what to write in its place.
 func withoutMarks(object []byte, replace func(s *strictjson.Scanner, name string) ([]byte, error)) ([]byte, error) {
 	s := strictjson.New(object, MaxDepth)
@@ -74,7 +83,7 @@ func withoutMarks(object []byte, replace func(s *strictjson.Scanner, name string
 			}
 			value = object[start:s.Pos]
 		}
-		if name == "cache_control" {
+		if isMark(name) {
 			return nil
 		}
 		if len(out) > 1 {
@@ -89,7 +98,7 @@ func withoutMarks(object []byte, replace func(s *strictjson.Scanner, name string
 
 // plainContent writes a content list without cache marks, or the string of its
 // only part when that is a text part with nothing else in it.
-func plainContent(s *strictjson.Scanner) ([]byte, error) {
+func plainContent(s *strictjson.Scanner, dialect Dialect) ([]byte, error) {
 	out, only := []byte{'['}, []byte(nil)
 	err := s.Array(func(i int) error {
 		start := s.Pos
@@ -99,7 +108,7 @@ func plainContent(s *strictjson.Scanner) ([]byte, error) {
 		part, text := s.Data[start:s.Pos], []byte(nil)
 		if part[0] == '{' {
 			var err error
-			if part, text, err = plainPart(part); err != nil {
+			if part, text, err = plainPart(part, dialect); err != nil {
 				return err
 			}
 		}
@@ -118,22 +127,27 @@ func plainContent(s *strictjson.Scanner) ([]byte, error) {
 }
 
 // plainPart writes a part without its cache mark. text is its string when it is
-// a text part with nothing else in it, else nil.
-func plainPart(part []byte) (plain, text []byte, err error) {
+// a text part with nothing else in it, else nil. Blocks of the Messages API have
+// contents of their own.
+func plainPart(part []byte, dialect Dialect) (plain, text []byte, err error) {
 	members, typed := 0, false
 	plain, err = withoutMarks(part, func(s *strictjson.Scanner, name string) ([]byte, error) {
+		if dialect == Anthropic && name == "content" && s.Peek() == '[' {
+			members++
+			return plainContent(s, noDialect)
+		}
 		at := s.Pos
 		if err := s.Skip(); err != nil {
 			return nil, err
 		}
 		value := s.Data[at:s.Pos]
 		switch {
-		case name == "cache_control":
+		case isMark(name):
 			return value, nil
 		case name == "text" && value[0] == '"':
 			text = value
 		case name == "type":
-			typed = string(value) == `"text"`
+			typed = string(value) == `"text"` || dialect == Responses && (string(value) == `"input_text"` || string(value) == `"output_text"`)
 		}
 		members++
 		return value, nil

@@ -88,7 +88,7 @@ func (p *parser) messageMember(m *Message, name string) (known bool, err error) 
 
 // content reads a message's content: a string, null or a list of parts.
 func (p *parser) content(m *Message) (known bool, err error) {
-	m.Texts, m.Mixed = nil, false
+	m.Texts, m.Mixed, m.results = nil, false, nil
 	switch p.Peek() {
 	case '"':
 		str, err := p.String()
@@ -97,41 +97,15 @@ func (p *parser) content(m *Message) (known bool, err error) {
 	case 'n':
 		return true, p.Skip()
 	case '[':
-		return true, p.Array(func(i int) error { return p.part(m, i) })
+		known = true
+		err = p.Array(func(i int) error {
+			ok, err := p.part(m, i)
+			known = known && ok
+			return err
+		})
+		return known, err
 	}
 	return false, p.Strict()
-}
-
-// part reads one element of a content list.
-func (p *parser) part(m *Message, i int) error {
-	if p.Peek() != '{' {
-		m.Mixed = true
-		return p.Strict()
-	}
-	kind, text, isText := "", strictjson.Str{}, false
-	err := p.Object(func(key strictjson.Str) (err error) {
-		switch string(p.Text(key)) {
-		case "type":
-			kind, _, err = p.stringValue()
-			return err
-		case "text":
-			if isText = p.Peek() == '"'; isText {
-				text, err = p.String()
-				return err
-			}
-		}
-		return p.Strict()
-	})
-	if err != nil {
-		return err
-	}
-	p.seen.part(kind)
-	if kind != "text" || !isText {
-		m.Mixed = true
-		return nil
-	}
-	m.Texts = append(m.Texts, Text{Block: "/content/" + strconv.Itoa(i) + "/text", Span: Span{text.Start, text.End}})
-	return nil
 }
 
 // calls reads "tool_calls".

@@ -2,8 +2,20 @@ package request
 
 import "token-terminator/turn"
 
-// pairUp finds for each message the call it answers.
-func pairUp(messages []Message) []calling {
+// pairUp finds for each result the call it answers.
+func (d *Doc) pairUp() {
+	switch d.Dialect {
+	case Anthropic:
+		pairBlocks(d.Messages)
+	case Responses:
+		d.answers = pairItems(d.Messages)
+	default:
+		d.answers = pairMessages(d.Messages)
+	}
+}
+
+// pairMessages finds for each chat message the call it answers.
+func pairMessages(messages []Message) []calling {
 	answers := make([]calling, len(messages))
 	open := map[string][]calling{} // unanswered calls by id, oldest first
 	legacy := map[string][]calling{}
@@ -45,21 +57,41 @@ func take(open map[string][]calling, id string) calling {
 // Check says whether providers accept the order of the messages and the pairing
 // of calls and results. The error is an *Error:
 //
-//   - UnknownShape: no messages, or a role chat.completions does not have;
-//   - RoleOrder: the conversation starts with a result;
-//   - PairingBroken: a result that answers no call of the assistant message it
-//     follows (directly, or after other results of that message), a second answer
-//     to one call, or a call without an answer before the next message that is no
-//     result.
+//   - UnknownShape: no messages, or a role the dialect does not have;
+//   - RoleOrder: the conversation starts with a result; in the Messages API, with
+//     anything but a user message;
+//   - PairingBroken: see below.
+//
+// Chat: a result that answers no call of the assistant message it follows (directly,
+// or after other results of that message), a second answer to one call, or a call
+// without an answer before the next message that is no result.
+//
+// Anthropic: a result that answers no call of the message before it or answers it
+// again, one behind another block, or a call that the next message does not answer.
+//
+// Responses: an output that answers no call of its kind before it, a second one to one
+// call, or a call without an output. What stands between them is free.
 //
 // A call left open at the very end is PairingBroken too: providers refuse such a
 // request, as the model's next words would stand where the result must.
-// Several user messages in a row, system messages in the middle and an assistant
-// message at the start are accepted, as providers accept them.
+// Several user messages in a row, system messages in the middle and, but for the
+// Messages API, an assistant message at the start are accepted, as providers accept
+// them.
 func (d *Doc) Check() error {
 	if len(d.Messages) == 0 {
 		return refuse(d.Raw, turn.UnknownShape, d.list.Start, "there are no messages; send at least one")
 	}
+	switch d.Dialect {
+	case Anthropic:
+		return d.checkBlocks()
+	case Responses:
+		return d.checkItems()
+	}
+	return d.checkMessages()
+}
+
+// checkMessages checks a chat.
+func (d *Doc) checkMessages() error {
 	caller, open := -1, 0
 	started := false // a message other than system and developer was seen
 	for i := range d.Messages {

@@ -7,8 +7,8 @@ import (
 
 // Parse finds the spans of a request. It keeps raw and does not copy it.
 //
-// Every error is an *Error. For requests of the Responses and Anthropic dialects
-// (DialectPassed) and for stateful ones (StatefulRequest) the Doc is not nil: it
+// Every error is an *Error. For Responses requests whose input is one string
+// (DialectPassed) and for stateful requests (StatefulRequest) the Doc is not nil: it
 // has Raw, Dialect, Model, Tools and no messages. For all others it is nil.
 func Parse(raw []byte) (*Doc, error) {
 	if err := checkBytes(raw); err != nil {
@@ -77,6 +77,17 @@ func (p *parser) member(name string, key strictjson.Str) (err error) {
 		}
 		err = p.Array(p.message)
 		p.doc.list = Span{start, p.Pos}
+	case "input":
+		p.seen.input, p.seen.inputText = present, first == '"'
+		if first != '[' {
+			if p.seen.oddInput = present && first != '"'; p.seen.oddInput {
+				p.seen.offset = start
+			}
+			err = p.Skip()
+			break
+		}
+		err = p.Array(p.item)
+		p.doc.list = Span{start, p.Pos}
 	case "tools":
 		if first != '[' {
 			err = p.Skip()
@@ -99,8 +110,8 @@ func (p *parser) finish() (*Doc, error) {
 	reason, detail := p.seen.judge(d)
 	switch reason {
 	case "":
-		d.Dialect = Chat
-		d.answers = pairUp(d.Messages)
+		d.ToolChoice = d.ToolChoice.in(d.Dialect)
+		d.pairUp()
 		return d, nil
 	case turn.DialectPassed, turn.StatefulRequest:
 		d.Messages = nil

@@ -176,6 +176,8 @@ func TestBadInputNamesReasonPlaceAndAWayOut(t *testing.T) {
 		"messages of another type":          {"{\"model\":\"x\",\n\"messages\":{}}", turn.UnknownShape, 2, 12},
 		"a message that is no object":       {`{"messages":["x"]}`, turn.UnknownShape, 1, 14},
 		"messages and input":                {`{"messages":[],"input":"x"}`, turn.UnknownShape, 1, 1},
+		"input of another type":             {"{\"model\":\"x\",\n\"input\":{}}", turn.UnknownShape, 2, 9},
+		"an item that is no object":         {`{"input":["x"]}`, turn.UnknownShape, 1, 11},
 		"chat and Anthropic in one request": {`{"messages":[{"role":"tool","content":[{"type":"tool_result"}]}]}`, turn.UnknownShape, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,17 +224,20 @@ func TestDialectsAreToldApart(t *testing.T) {
 		"chat whose text speaks of tool_use":               {`{"messages":[{"role":"user","content":"{\"type\":\"tool_use\"}"}]}`, Chat, ""},
 		"chat with thinking and tool messages":             {`{"messages":[{"role":"system","content":"s"},{"role":"assistant","content":[{"type":"thinking","thinking":"t"}]}]}`, Chat, ""},
 		"chat with wrapped tools and an image part":        {`{"messages":[{"role":"user","content":[{"type":"image"}]}],"tools":[{"type":"function","function":{"name":"f"}}]}`, Chat, ""},
-		"Responses with a list":                            {`{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]},{"type":"function_call_output","call_id":"a","output":"x"}]}`, Responses, turn.DialectPassed},
-		"Responses with items without a type (B16)":        {`{"model":"m","input":[{"role":"user","content":"x"}]}`, Responses, turn.DialectPassed},
+		"Responses with a list":                            {`{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]},{"type":"function_call_output","call_id":"a","output":"x"}]}`, Responses, ""},
+		"Responses with items without a type (B16)":        {`{"model":"m","input":[{"role":"user","content":"x"}]}`, Responses, ""},
 		"Responses with a string (B16)":                    {`{"model":"m","input":"x","instructions":"y"}`, Responses, turn.DialectPassed},
 		"Responses with kept history":                      {`{"model":"m","input":"x","previous_response_id":"resp_1"}`, Responses, turn.StatefulRequest},
 		"Responses with a conversation":                    {`{"model":"m","input":"x","conversation":{"id":"conv_1"}}`, Responses, turn.StatefulRequest},
+		"Responses with a reference to an item":            {`{"model":"m","input":[{"role":"user","content":"x"},{"type":"item_reference","id":"msg_1"}]}`, Responses, turn.StatefulRequest},
+		"Responses with an item of nothing but an id":      {`{"model":"m","input":[{"id":"msg_1"},{"role":"user","content":"x"}]}`, Responses, turn.StatefulRequest},
+		"Responses with empty input":                       {`{"model":"m","input":[]}`, Responses, ""},
 		"chat with a conversation":                         {`{"messages":[{"role":"user","content":"x"}],"conversation":"c"}`, Chat, turn.StatefulRequest},
-		"Anthropic with tool blocks (B5)":                  {`{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}]}`, Anthropic, turn.DialectPassed},
-		"Anthropic with a system list":                     {`{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"x"}]}`, Anthropic, turn.DialectPassed},
-		"Anthropic with a system string":                   {`{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"x"}]}`, Anthropic, turn.DialectPassed},
-		"Anthropic with input schemas only":                {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"name":"Bash","input_schema":{}}]}`, Anthropic, turn.DialectPassed},
-		"Anthropic with thinking and nothing of chat":      {`{"model":"m","messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"}]}]}`, Anthropic, turn.DialectPassed},
+		"Anthropic with tool blocks (B5)":                  {`{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}]}`, Anthropic, ""},
+		"Anthropic with a system list":                     {`{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"x"}]}`, Anthropic, ""},
+		"Anthropic with a system string":                   {`{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"x"}]}`, Anthropic, ""},
+		"Anthropic with input schemas only":                {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"name":"Bash","input_schema":{}}]}`, Anthropic, ""},
+		"Anthropic with thinking and nothing of chat":      {`{"model":"m","messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"}]}]}`, Anthropic, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,7 +249,9 @@ func TestDialectsAreToldApart(t *testing.T) {
 				require.Empty(t, d.Messages)
 				require.Error(t, d.Check())
 				require.Empty(t, d.Chain())
+				return
 			}
+			checkSegments(t, d)
 		})
 	}
 }

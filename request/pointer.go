@@ -10,8 +10,6 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-func messagePointer(i int) string { return "/messages/" + strconv.Itoa(i) }
-
 // splitPointer splits an RFC 6901 pointer into its decoded tokens.
 func splitPointer(pointer string) ([]string, bool) {
 	if pointer == "" {
@@ -61,7 +59,7 @@ func pointerIndex(token string) (int, bool) {
 // arguments of a call. It fails with ErrNoString.
 func (d *Doc) At(pointer string) (message int, text Text, err error) {
 	tokens, ok := splitPointer(pointer)
-	if !ok || len(tokens) < 3 || tokens[0] != "messages" {
+	if !ok || len(tokens) < 3 || tokens[0] != d.key() {
 		return 0, Text{}, fmt.Errorf("find string %.120q: %w", pointer, ErrNoString)
 	}
 	i, ok := pointerIndex(tokens[1])
@@ -69,10 +67,8 @@ func (d *Doc) At(pointer string) (message int, text Text, err error) {
 		return 0, Text{}, fmt.Errorf("find string %.120q: no such message: %w", pointer, ErrNoString)
 	}
 	block := joinPointer(tokens[2:]...)
-	texts := d.Messages[i].Texts
-	k, found := slices.BinarySearchFunc(texts, block, func(t Text, block string) int { return byPart(t.Block, block) })
-	if found && texts[k].Block == block {
-		return i, texts[k], nil
+	if k, ok := d.Messages[i].text(block); ok {
+		return i, d.Messages[i].Texts[k], nil
 	}
 	for _, c := range d.Messages[i].Calls {
 		if c.Args.Block == block && block != "" {
@@ -82,9 +78,31 @@ func (d *Doc) At(pointer string) (message int, text Text, err error) {
 	return 0, Text{}, fmt.Errorf("find string %.120q: %w", pointer, ErrNoString)
 }
 
-// byPart orders the blocks of a message's texts: /content/2/text before
-// /content/10/text. Only blocks of equal length can be compared as strings, and
-// part indexes have no leading zeros.
-func byPart(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+// text finds the index of a text by its block.
+func (m *Message) text(block string) (k int, found bool) {
+	k, found = slices.BinarySearchFunc(m.Texts, block, func(t Text, block string) int { return CompareBlocks(t.Block, block) })
+	return k, found && m.Texts[k].Block == block
+}
+
+// CompareBlocks orders the blocks of a message's texts as they stand: /content/2/text
+// before /content/10/text, and /content/2/content before both. Only blocks of equal
+// length can be compared as strings, and part indexes have no leading zeros.
+func CompareBlocks(a, b string) int {
+	partA, restA := cutPart(a)
+	partB, restB := cutPart(b)
+	return cmp.Or(cmp.Compare(len(partA), len(partB)), strings.Compare(partA, partB),
+		cmp.Compare(len(restA), len(restB)), strings.Compare(restA, restB))
+}
+
+// cutPart cuts a block behind its first index: "/content/2" and "/text".
+func cutPart(block string) (part, rest string) {
+	slashes := 0
+	for i := range len(block) {
+		if block[i] == '/' {
+			if slashes++; slashes == 3 {
+				return block[:i], block[i:]
+			}
+		}
+	}
+	return block, ""
 }

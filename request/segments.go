@@ -25,9 +25,10 @@ type Segments struct {
 	Tail     []byte
 }
 
-// Segments cuts the canonical form of the request.
+// Segments cuts the canonical form of the request; of a Responses request the
+// messages are the items of "input".
 func (d *Doc) Segments() (Segments, error) {
-	w := writer{Scanner: strictjson.New(d.Raw, MaxDepth), track: true}
+	w := writer{Scanner: strictjson.New(d.Raw, MaxDepth), track: d.key()}
 	text, err := w.whole()
 	if err != nil {
 		return Segments{}, scanError(d.Raw, err)

@@ -25,20 +25,29 @@ const (
 	R50kBase   = "r50k_base"
 )
 
-// encodings are the counters there are. Each builds its tables when it first counts.
+// Ranks of an encoding, gaps included.
+const (
+	o200kSize  = 200_000
+	cl100kSize = 100_257
+	p50kSize   = 50_281
+	r50kSize   = 50_257
+)
+
+// encodings are the counters there are. Each has its tables from the first count on:
+// those that measure requests read them from the program, the older ones build them.
 var encodings = []*counter{
-	newCounter(O200kBase, o200kEnd, tablesOf(O200kBase, 200_000)),
-	newCounter(CL100kBase, cl100kEnd, tablesOf(CL100kBase, 100_257)),
+	newCounter(O200kBase, o200kEnd, tablesOf(prebuiltTables(O200kBase, prebuilt{o200kTable, o200kDigest}))),
+	newCounter(CL100kBase, cl100kEnd, tablesOf(prebuiltTables(CL100kBase, prebuilt{cl100kTable, cl100kDigest}))),
 	newCounter(P50kBase, r50kEnd, p50kTables),
 	newCounter(P50kEdit, r50kEnd, p50kTables),
-	newCounter(R50kBase, r50kEnd, tablesOf(R50kBase, 50_257)),
+	newCounter(R50kBase, r50kEnd, tablesOf(builtTables(R50kBase, r50kSize))),
 }
 
 // p50kTables are shared: the two encodings differ in special tokens only.
-var p50kTables = tablesOf(P50kBase, 50_281)
+var p50kTables = tablesOf(builtTables(P50kBase, p50kSize))
 
 // Named returns the counter of an encoding, always the same one for the same
-// name. It is cheap: tables are built by the first count. Unknown names are
+// name. It is cheap: tables are read or built by the first count. Unknown names are
 // ErrUnknownEncoding.
 func Named(encoding string) (Counter, error) {
 	for _, c := range encodings {
@@ -55,15 +64,22 @@ type tables struct {
 	ranks   *ranks
 }
 
-// tablesOf returns what builds an encoding's tables, once.
-func tablesOf(name string, size int) func() *tables {
+// tablesOf returns what makes an encoding's tables, once.
+func tablesOf(ranksOf func() *ranks) func() *tables {
 	return sync.OnceValue(func() *tables {
+		return &tables{classes: sharedClasses(), ranks: ranksOf()}
+	})
+}
+
+// builtTables returns what builds an encoding's ranks from the library's vocabulary.
+func builtTables(name string, size int) func() *ranks {
+	return func() *ranks {
 		words, err := vocabularyOf(name, size)
 		if err != nil {
 			panic("tokens: " + err.Error()) // the library is pinned and has it
 		}
-		return &tables{classes: sharedClasses(), ranks: newRanks(words)}
-	})
+		return newRanks(words)
+	}
 }
 
 // counter is an encoding: how text falls into pre-tokens, and the ranks by which

@@ -73,27 +73,37 @@ func TestCounterEqualsOracleOnNaughtyStrings(t *testing.T) {
 	}
 }
 
-// TestCounterEqualsOracleOnCorpus runs over the files of TOKEN_TERMINATOR_CORPUS,
-// or over the bundled ones.
+// TestCounterEqualsOracleOnCorpus runs over the outputs and sessions of
+// TOKEN_TERMINATOR_CORPUS, or over the bundled ones: the beginning of each file and
+// its end, where it has both.
 func TestCounterEqualsOracleOnCorpus(t *testing.T) {
 	t.Parallel()
-	dir, limit := "testdata", 1<<13
+	dir, limit := filepath.Join("..", "datasets"), rounds(1<<13)
 	if d := os.Getenv("TOKEN_TERMINATOR_CORPUS"); d != "" {
-		dir = filepath.Join(d, "outputs")
+		dir, limit = d, 1<<13
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	deeper, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	require.NoError(t, err)
-	for _, file := range append(files, deeper...) {
+	var files []string
+	for _, pattern := range []string{"outputs/*", "outputs/*/*", "sessions/*", "sessions/*/*"} {
+		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		files = append(files, found...)
+	}
+	require.NotEmpty(t, files)
+	for _, file := range files {
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
 			continue
 		}
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
-		text := strings.ToValidUTF8(string(b[:min(len(b), limit)]), "\ufffd")
-		agree(t, O200kBase, text)
-		agree(t, CL100kBase, text)
+		parts := [][]byte{b[:min(len(b), limit)]}
+		if len(b) > limit {
+			parts = append(parts, b[max(limit, len(b)-limit):])
+		}
+		for _, part := range parts {
+			text := strings.ToValidUTF8(string(part), "\ufffd")
+			agree(t, O200kBase, text)
+			agree(t, CL100kBase, text)
+		}
 	}
 }
 

@@ -81,6 +81,10 @@ func TestAWarmCountAllocatesNothing(t *testing.T) {
 	head, messages, tail := benchRequest(t)
 	m.Whole(head, messages, tail)
 	require.Zero(t, testing.AllocsPerRun(20, func() { m.Whole(head, messages, tail) }), "an unchanged request")
+	cold := meterFor(t, "claude", "", nil)
+	cold.Whole(head, messages, tail)
+	require.LessOrEqual(t, testing.AllocsPerRun(20, func() { cold.Whole(head, messages, tail) }), 2.0*maxWorkers+2,
+		"a first count: what it takes to ask the other cores")
 	part := sample(t, "code.txt")
 	m.Part(part)
 	require.Zero(t, testing.AllocsPerRun(20, func() { m.Part(part) }), "a part seen before")

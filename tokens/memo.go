@@ -2,7 +2,9 @@ package tokens
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"sync"
 	"unicode/utf8"
 )
@@ -89,7 +91,7 @@ type tally struct {
 func tallyOf(set counterSet, text []byte) tally {
 	t := tally{runes: -1}
 	if utf8.Valid(text) {
-		t.runes = utf8.RuneCount(text)
+		t.runes = runesOf(text)
 	}
 	for i, c := range set {
 		if c != nil {
@@ -97,6 +99,22 @@ func tallyOf(set counterSet, text []byte) tally {
 		}
 	}
 	return t
+}
+
+// runesOf counts the code points of UTF-8: every byte that continues none begins one.
+func runesOf(text []byte) int {
+	n := len(text)
+	for len(text) >= 8 {
+		w := binary.LittleEndian.Uint64(text)
+		n -= bits.OnesCount64(w >> 7 &^ (w >> 6) & 0x0101010101010101)
+		text = text[8:]
+	}
+	for _, b := range text {
+		if b&0xc0 == 0x80 {
+			n--
+		}
+	}
+	return n
 }
 
 func (m *Memo) keyOf(text []byte) memoKey {

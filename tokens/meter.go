@@ -33,6 +33,7 @@ type Meter struct {
 	panel bool
 	memo  *Memo
 	spare sync.Pool // of *[]byte
+	lists sync.Pool // of *[]chunk
 }
 
 // PanelLabel names the panel wherever a figure of it is shown.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"token-terminator/internal/strictjson"
+	"token-terminator/internal/testkit"
 	"token-terminator/turn"
 )
 
@@ -287,4 +288,33 @@ func TestAPanicOfACounterReachesTheCaller(t *testing.T) {
 	m := &Meter{set: counterSet{brokenCounter{}}, memo: NewMemo(0)}
 	require.PanicsWithValue(t, "broken counter", func() { m.Part("a") })
 	require.PanicsWithValue(t, "broken counter", func() { m.Part(strings.Repeat("word ", 40<<10)) })
+}
+
+// TestAFirstCountIsTheSameOnOneCoreAndOnAll counts a request nothing of which is
+// remembered, and holds that the work it spread over cores leaves nothing behind.
+func TestAFirstCountIsTheSameOnOneCoreAndOnAll(t *testing.T) {
+	testkit.NoLeaks(t, "token-terminator/tokens.")
+	head, messages, tail := benchRequest(t)
+	for _, model := range []string{"gpt-4o", "gpt-4", "claude"} {
+		t.Run(model, func(t *testing.T) {
+			alone := tally{}
+			m := meterFor(t, model, "", nil)
+			alone = tallyOf(m.set, joined(head, messages, tail))
+			for range 3 {
+				got := m.Whole(head, messages, tail)
+				require.Equal(t, alone.tokens[0], got.Tokens)
+				require.Equal(t, alone.runes, got.Runes)
+				require.Equal(t, alone.runes, utf8.RuneCount(joined(head, messages, tail)))
+			}
+		})
+	}
+}
+
+func TestRunesAreCountedAsByTheStandardLibrary(t *testing.T) {
+	t.Parallel()
+	r := newRand(61)
+	for range rounds(3000) {
+		text := []byte(wild(r, r.IntN(20)))
+		require.Equal(t, utf8.RuneCount(text), runesOf(text), "%q", text)
+	}
 }

@@ -17,8 +17,8 @@ type sum struct {
 	total   tally
 	bytes   int
 	reason  turn.Reason
-	missing []chunk
-	waiting int // bytes of missing
+	missing *[]chunk // nil: none
+	waiting int      // bytes of missing
 }
 
 type chunk struct {
@@ -50,8 +50,30 @@ func (s *sum) chunk(text []byte) {
 		s.include(t)
 		return
 	}
-	s.missing = append(s.missing, chunk{key: key, text: text})
+	if s.missing == nil {
+		s.missing = s.meter.chunkList()
+	}
+	*s.missing = append(*s.missing, chunk{key: key, text: text})
 	s.waiting += len(text)
+}
+
+// maxKeptChunks is the longest list that is kept for the next measure.
+const maxKeptChunks = 1 << 12
+
+func (m *Meter) chunkList() *[]chunk {
+	if list, ok := m.lists.Get().(*[]chunk); ok {
+		return list
+	}
+	return new([]chunk)
+}
+
+// releaseChunks keeps the list and none of the texts it names.
+func (m *Meter) releaseChunks(list *[]chunk) {
+	if cap(*list) <= maxKeptChunks {
+		clear(*list)
+		*list = (*list)[:0]
+		m.lists.Put(list)
+	}
 }
 
 func (s *sum) include(t tally) {
@@ -113,11 +135,15 @@ func (m *Meter) count(c *chunk) {
 }
 
 func (s *sum) measure() Measure {
-	if s.reason == "" {
-		s.meter.countAll(s.missing, s.waiting)
-		for i := range s.missing {
-			s.include(s.missing[i].tally)
+	if s.missing != nil {
+		if s.reason == "" {
+			s.meter.countAll(*s.missing, s.waiting)
+			for i := range *s.missing {
+				s.include((*s.missing)[i].tally)
+			}
 		}
+		s.meter.releaseChunks(s.missing)
+		s.missing = nil
 	}
 	if s.reason != "" {
 		return Measure{Bytes: s.bytes, Unmeasured: s.reason}

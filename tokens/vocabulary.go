@@ -49,19 +49,25 @@ type ranks struct {
 	longest int // bytes
 }
 
-func newRanks(words []string) *ranks {
-	logSize := bits.Len(uint(len(words))) + 1 // at most half full
+// emptyRanks has 1<<logSize slots and room for a number of long tokens.
+func emptyRanks(logSize, long int) *ranks {
 	r := &ranks{
 		pairs:  make([]uint32, 1<<16),
 		slots:  make([]slot, 1<<logSize),
 		values: make([]uint32, 1<<logSize),
 		shift:  uint(64 - logSize),
 		filter: make([]uint64, 1<<(filterBits-6)),
-		long:   map[string]uint32{},
+		long:   make(map[string]uint32, long),
 	}
 	for i := range r.pairs {
 		r.pairs[i] = noRank
 	}
+	return r
+}
+
+// newRanks builds the table of a vocabulary; the index is the rank, "" no token.
+func newRanks(words []string) *ranks {
+	r := emptyRanks(bits.Len(uint(len(words)))+1, 0) // at most half full
 	var padded [2 * 8]byte
 	for rank, word := range words {
 		r.longest = max(r.longest, len(word))
@@ -77,15 +83,20 @@ func newRanks(words []string) *ranks {
 		padded = [2 * 8]byte{}
 		copy(padded[:], word)
 		k := keyAt(padded[:], 0, len(word))
-		h := k.hash()
-		r.filter[h>>6&(1<<(filterBits-6)-1)] |= 1 << (h & 63)
-		at := int(h >> r.shift)
+		r.mark(k)
+		at := int(k.hash() >> r.shift)
 		for r.slots[at].hi != 0 {
 			at = (at + 1) & (len(r.slots) - 1)
 		}
 		r.slots[at], r.values[at] = k, uint32(rank)
 	}
 	return r
+}
+
+// mark sets the filter's bit of a key.
+func (r *ranks) mark(k slot) {
+	h := k.hash()
+	r.filter[h>>6&(1<<(filterBits-6)-1)] |= 1 << (h & 63)
 }
 
 // keyAt is the key of text[i:i+n], 1 <= n <= maxKey. text must have 16 bytes from i on.

@@ -21,8 +21,8 @@ const (
 	TooDeep            Reason = "too_deep"            // nested deeper than the bound
 	DuplicateKey       Reason = "duplicate_key"       // a key twice in one object
 	UnknownShape       Reason = "unknown_shape"       // no shape we know
-	DialectPassed      Reason = "dialect_passed"      // Responses or Anthropic request, edited in a later release
-	StatefulRequest    Reason = "stateful_request"    // previous_response_id or conversation
+	DialectPassed      Reason = "dialect_passed"      // a Responses request whose input is one string: it holds no result
+	StatefulRequest    Reason = "stateful_request"    // previous_response_id, conversation or an item reference
 	PairingBroken      Reason = "pairing_broken"      // tool calls and results do not pair
 	RoleOrder          Reason = "role_order"          // a role where it may not stand
 	NotSmallerChars    Reason = "not_smaller_chars"   // the whole request would not lose characters

@@ -230,38 +230,6 @@ func TestARestoreThatFailsLeavesTheOldVault(t *testing.T) {
 	require.ErrorIs(t, err, sqlitefile.ErrNotSQLite)
 }
 
-// A file of the version before is read as it is, and brought up when it is opened for
-// writing or restored.
-func TestFilesOfTheVersionBeforeAreRead(t *testing.T) {
-	t.Parallel()
-	ctx, dir := context.Background(), t.TempDir()
-	v := mustOpen(t, dir, vault.Options{})
-	vaulttest.MustPut(t, v, vaulttest.Evidence("s", 1, "old", "older"))
-	require.NoError(t, v.Close())
-	db := rawDB(t, v.Path())
-	_, err := db.Exec(`PRAGMA user_version = 1`)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-	before, err := os.ReadFile(v.Path())
-	require.NoError(t, err)
-	r := mustOpen(t, dir, vault.Options{ReadOnly: true})
-	mustHold(t, r, []string{"old", "older"})
-	require.NoError(t, r.Close())
-	after, err := os.ReadFile(v.Path())
-	require.NoError(t, err)
-	require.Equal(t, before, after)
-	there := t.TempDir()
-	restore(t, vault.PlaceOf(dir), there)
-	for _, d := range []string{there, dir} {
-		w := mustOpen(t, d, vault.Options{})
-		st, err := w.Status(ctx)
-		require.NoError(t, err)
-		require.Equal(t, 2, st.Schema)
-		vaulttest.MustPut(t, w, vaulttest.Evidence("s", 2, strings.Repeat("new ", 5_000)))
-		mustHold(t, w, []string{"old", "older", strings.Repeat("new ", 5_000)})
-	}
-}
-
 func TestBodiesArePackedAndTheLogIsMerged(t *testing.T) {
 	t.Parallel()
 	ctx, v := context.Background(), mustOpen(t, t.TempDir(), vault.Options{})

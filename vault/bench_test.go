@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,8 +20,8 @@ import (
 
 // BenchmarkVaultPut stores new artifacts of 8 KB, synchronous FULL, read back and
 // hashed. fsync is the floor of the same disk in the same run: one synced append of
-// 4 KB. grouped64 and grouped32 are callers behind one writer that takes whatever
-// waits; serial32 is 32 callers of one vault with a commit each; ungrouped32 is 32
+// 4 KB. grouped64 and grouped32 are callers, who check, hash and pack, behind one writer
+// that takes whatever waits; serial32 is 32 callers of one vault with a commit each; ungrouped32 is 32
 // callers with a vault handle each, who meet at the file's lock.
 func BenchmarkVaultPut(b *testing.B) {
 	b.Run("fsync", benchFsync)
@@ -59,8 +60,12 @@ func grouped(v *vault.Vault) (putter, func()) {
 		defer close(stopped)
 		for w := range wishes {
 			batch := []wish{w}
-			for len(wishes) > 0 && len(batch) < 128 {
-				batch = append(batch, <-wishes)
+			for seen := 0; seen < len(batch); { // as the vault writer: while it grows, let others ask
+				seen = len(batch)
+				runtime.Gosched()
+				for len(wishes) > 0 && len(batch) < 128 {
+					batch = append(batch, <-wishes)
+				}
 			}
 			evs := make([]turn.Evidence, len(batch))
 			for i := range batch {
@@ -72,7 +77,7 @@ func grouped(v *vault.Vault) (putter, func()) {
 		}
 	}()
 	return func(ev turn.Evidence) error {
-			w := wish{ev, make(chan error, 1)}
+			w := wish{v.Prepare(ev), make(chan error, 1)}
 			wishes <- w
 			return <-w.done
 		}, func() {

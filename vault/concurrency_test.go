@@ -136,10 +136,17 @@ func TestA13_TheCounterIsExactAndMovesWithTheRows(t *testing.T) {
 	require.NoError(t, db.QueryRow(`EXPLAIN QUERY PLAN SELECT seq FROM artifacts INDEXED BY artifacts_prunable WHERE pin_count = 0 ORDER BY last_seen, seq LIMIT 1`).
 		Scan(&id, &parent, &unused, &plan))
 	require.Contains(t, plan, "artifacts_prunable")
-	// A wrong counter is put right at the next open.
+	// A wrong counter is found by verify and put right by compacting, not by each open.
 	_, err = db.Exec(`UPDATE counters SET value = 5 WHERE name = 'used'`)
 	require.NoError(t, err)
 	again := mustOpen(t, dir, vault.Options{})
+	r, err := again.Verify(context.Background())
+	require.NoError(t, err)
+	require.Len(t, r.Damaged, 1)
+	require.Contains(t, r.Damaged[0].What, "counter")
+	require.NoError(t, v.Close())
+	require.NoError(t, again.Compact(context.Background()))
+	mustSound(t, again)
 	fresh, err := again.Status(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, s.Bytes, fresh.Bytes)

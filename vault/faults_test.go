@@ -215,7 +215,9 @@ func TestCollidingShortIDsTakeTheLongOne(t *testing.T) {
 	t.Parallel()
 	ctx, v := context.Background(), mustOpen(t, t.TempDir(), vault.Options{})
 	vaulttest.MustPut(t, v, vaulttest.Evidence("s", 1, "owner"))
-	_, err := rawDB(t, v.Path()).Exec(`UPDATE artifacts SET id = ?1; UPDATE shown SET id = ?1, prefix = substr(?1, 1, 10)`, string(turn.Sum("late").ID()))
+	late := turn.Sum("late")
+	half := append(late[:turn.ShortHex/2:turn.ShortHex/2], make([]byte, turn.ShortHex/2)...) // of another text, if hashes collided
+	_, err := rawDB(t, v.Path()).Exec(`UPDATE artifacts SET sha = ?2, id = ?1; UPDATE shown SET sha = ?2, id = ?1, prefix = substr(?1, 1, 10)`, string(late.ID()), half)
 	require.NoError(t, err)
 	p := vaulttest.MustPut(t, v, vaulttest.Evidence("s", 2, "late")).Proofs[turn.Sum("late")]
 	require.Equal(t, turn.Sum("late").LongID(), p.Artifact)

@@ -32,7 +32,7 @@ func (w *writing) pendingNode(j *job, n turn.Node) error {
 func (w *writing) bind(proofs map[turn.Digest]turn.Proof, d turn.Decision) (turn.Decision, bool, error) {
 	proof, ok := proofs[d.Before]
 	if !ok {
-		s, err := w.look(d.Before)
+		s, err := w.look(d.Before, "", "", "")
 		if err != nil {
 			return d, false, err
 		}
@@ -115,6 +115,9 @@ func (v *Vault) Nodes(ctx context.Context, session string) ([]turn.Node, error) 
 func (v *Vault) loadNodes(ctx context.Context, session string) ([]turn.Node, error) {
 	if v.closed.Load() {
 		return nil, ErrClosed
+	}
+	if err := v.inPlace(); err != nil {
+		return nil, err
 	}
 	rows, err := v.readers.QueryContext(ctx, `SELECT hash, parent, idx, decisions FROM nodes WHERE session = ?1 ORDER BY idx, rowid`, session)
 	if err != nil {

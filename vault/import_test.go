@@ -234,7 +234,7 @@ func TestAnImportThatFailsIsTakenUp(t *testing.T) {
 	for _, c := range []vault.Options{
 		{Hook: faults.FailAt("before commit", 2, faults.ErrInjected)}, {Hook: faults.FailAt("after commit", 1, faults.ErrInjected)},
 		{Hook: faults.FailAt("before insert pin", 200, faults.ErrInjected)}, {Hook: faults.FailAt("before read-back", 5, faults.ErrInjected)},
-		{MaxPages: 60}, {CapacityBytes: 100_000},
+		{MaxPages: 45}, {CapacityBytes: 100_000},
 	} {
 		dir := t.TempDir()
 		v := mustOpen(t, dir, c)

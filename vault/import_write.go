@@ -2,6 +2,7 @@ package vault
 
 import (
 	"fmt"
+	"slices"
 
 	"token-terminator/internal/sqlitefile"
 	"token-terminator/turn"
@@ -136,32 +137,40 @@ func (v *Vault) importBatch(im *importer, batch []*foreignItem) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range batch {
-		m, err := v.readBack(im.ctx, f.item)
-		if err != nil {
-			return fmt.Errorf("import %s: %w", f.id, err)
+	for part := range slices.Chunk(batch, readBackBatch) {
+		all := make([]*proving, len(part))
+		for i, f := range part {
+			all[i] = &proving{item: f.item}
 		}
-		v.verified.add(f.Digest, m)
+		v.readBack(im.ctx, all)
+		for i, f := range part {
+			if all[i].err != nil {
+				return fmt.Errorf("import %s: %w", f.id, all[i].err)
+			}
+			v.verified.add(f.Digest, all[i].mark)
+		}
 	}
 	return nil
 }
 
 // foreign writes one artifact with its pins and observations.
 func (w *writing) foreign(f *foreignItem, now int64) error {
-	s, err := w.look(f.Digest)
+	s, err := w.look(f.Digest, "", "", "")
 	if err != nil {
 		return err
 	}
-	id := s.artifactID(f.Digest)
+	id, pins := s.artifactID(f.Digest), 0
 	for _, session := range f.pins {
 		if err := w.exec(qTouchSession, session, now); err != nil {
 			return err
 		}
-		if err := w.pin(session, f.item, id, turn.Binding{}, pinImport); err != nil {
+		added, err := w.pin(session, f.item, id, turn.Binding{}, pinImport, true)
+		if err != nil {
 			return err
 		}
+		pins += added
 	}
-	if err := w.store(f.item, s, id); err != nil {
+	if err := w.store(f.item, s, id, pins); err != nil {
 		return err
 	}
 	for _, seen := range f.seen {
@@ -169,7 +178,7 @@ func (w *writing) foreign(f *foreignItem, now int64) error {
 		if err != nil {
 			return err
 		}
-		if err := w.observe(seen.session, seen.item, args); err != nil {
+		if err := w.observe(seen.session, seen.item, args, true); err != nil {
 			return err
 		}
 	}

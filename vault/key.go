@@ -35,13 +35,15 @@ func badKey(path string, why error) error {
 
 // makeKey reads the marker key or creates it. When two processes create it at once,
 // one name wins and both read that file.
-func makeKey(path string, fixed bool) ([]byte, error) {
+func makeKey(path string, o Options) ([]byte, error) {
 	key, err := readKey(path)
 	if err != nil || key != nil {
 		return key, err
 	}
 	fresh := make([]byte, keyBytes)
-	if fixed {
+	if len(o.Key) == keyBytes {
+		copy(fresh, o.Key)
+	} else if o.FixedKey {
 		copy(fresh, FixedMarkerKey)
 	} else if _, err := rand.Read(fresh); err != nil {
 		return nil, fmt.Errorf("make marker key: %w", err)

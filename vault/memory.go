@@ -163,7 +163,7 @@ func (s *memState) turn(j *job, o Options) error {
 	s.sessions[j.session] = now
 	j.proofs = map[turn.Digest]turn.Proof{}
 	mine := map[turn.Digest]bool{}
-	for _, it := range j.items {
+	put := func(it *item) {
 		id := s.store(it, now, mine)
 		var argsOf turn.Digest
 		if it.argsItem != nil {
@@ -178,6 +178,10 @@ func (s *memState) turn(j *job, o Options) error {
 		}
 		j.proofs[it.Digest] = s.show(it.Digest, id)
 	}
+	for _, it := range j.items {
+		put(it)
+	}
+	s.hold(j, o, put)
 	for _, n := range j.ev.Nodes {
 		n.Decisions = s.bindAll(n.Decisions)
 		if err := s.putNode(j.session, n); err != nil {

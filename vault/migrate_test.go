@@ -24,8 +24,8 @@ func TestA6_AFailedMigrationLeavesTheFileToTheOldVersion(t *testing.T) {
 	_, err = v.Put(ctx, one("old"))
 	require.NoError(t, err)
 	require.NoError(t, v.Close())
-	good := sqlitefile.Step{Version: 3, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT; DELETE FROM pins;`}
-	bad := sqlitefile.Step{Version: 4, SQL: `CREATE TABLE half (x); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1);`}
+	good := sqlitefile.Step{Version: 4, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT; DELETE FROM pins;`}
+	bad := sqlitefile.Step{Version: 5, SQL: `CREATE TABLE half (x); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1);`}
 	_, err = openWith(ctx, dir, Options{}, append(steps(), good, bad))
 	require.ErrorContains(t, err, v.path)
 	var hinted interface{ Hint() string }
@@ -48,7 +48,7 @@ func TestA6_AFailedMigrationLeavesTheFileToTheOldVersion(t *testing.T) {
 	require.NoError(t, err)
 	s, err := v.Status(ctx)
 	require.NoError(t, err)
-	require.Equal(t, 3, s.Schema)
+	require.Equal(t, 4, s.Schema)
 	require.NoError(t, v.Close())
 
 	for _, readOnly := range []bool{false, true} { // and then the old version refuses
@@ -70,7 +70,7 @@ func TestAnOlderFileIsNotReadWithoutItsMigration(t *testing.T) {
 	v, err := Open(dir, Options{})
 	require.NoError(t, err)
 	require.NoError(t, v.Close())
-	next := append(steps(), sqlitefile.Step{Version: 3, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT`})
+	next := append(steps(), sqlitefile.Step{Version: 4, SQL: `ALTER TABLE artifacts ADD COLUMN extra TEXT`})
 	_, err = openWith(context.Background(), dir, Options{ReadOnly: true}, next)
 	require.ErrorIs(t, err, errOlder)
 }

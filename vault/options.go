@@ -37,14 +37,16 @@ const (
 
 // Options of one vault. Zero values mean the defaults.
 type Options struct {
-	CapacityBytes    int64  // content, arguments and metadata together
-	HighWaterPct     int    // of the capacity: pruning starts above it
-	LowWaterPct      int    // and goes down to it
-	MaxArtifactRunes int    // a longer text is refused
-	Synchronous      string // FULL (default) or NORMAL, which a power cut may cost the last turns
-	ReadOnly         bool   // also for a copied folder and read-only media; nothing is created
-	FixedKey         bool   // a new marker key is FixedMarkerKey instead of random bytes
-	MaxPages         int64  // hard limit of the file in pages of 4,096 bytes; 0 none
+	CapacityBytes    int64         // content, arguments and metadata together
+	HighWaterPct     int           // of the capacity: pruning starts above it
+	LowWaterPct      int           // and goes down to it
+	MaxArtifactRunes int           // a longer text is refused
+	Synchronous      string        // FULL (default) or NORMAL, which a power cut may cost the last turns
+	ReadOnly         bool          // also for a copied folder and read-only media; nothing is created
+	FixedKey         bool          // a new marker key is FixedMarkerKey instead of random bytes
+	Key              []byte        // a new marker key is this one, 32 bytes: of a vault whose folder went while it was open
+	BusyTimeout      time.Duration // wait for another process's lock; default 5 s
+	MaxPages         int64         // hard limit of the file in pages of 4,096 bytes; 0 none
 
 	Now func() time.Time // nil: time.Now
 	// Hook is called before and after every call into the store, named "before X" or

@@ -96,34 +96,71 @@ func newItem(a turn.Artifact, maxRunes int) (*item, error) {
 type job struct {
 	ev      turn.Evidence
 	session string
-	items   []*item
+	items   []*item     // of the evidence, then those that were stored again
+	given   int         // items of the evidence
 	bad     turn.Reason // of the first artifact that was refused
 	err     error       // of the whole turn
 	proofs  map[turn.Digest]turn.Proof
+	stands  []turn.Digest // held artifacts that were found in their place
+	missing []turn.Digest // held artifacts that are gone and could not be stored again
+	removed int64         // the counter of removals when that was found
 }
 
-// newJob does everything that needs no database, so that the writer holds its lock
-// for SQL only. A refused artifact does not hurt the others of its turn.
+// ready is what can be made of evidence without the database.
+type ready struct {
+	items []*item
+	bad   turn.Reason
+}
+
+// Prepare checks, hashes and packs a turn's artifacts, which needs no database. Whoever
+// has the evidence calls it before handing it on, so that the one goroutine that writes
+// does nothing but that; Put and PutAll do it themselves for evidence that is not ready.
+func (v *Vault) Prepare(ev turn.Evidence) turn.Evidence {
+	r := makeReady(ev, v.o.MaxArtifactRunes)
+	r.pack(v)
+	ev.Ready = r
+	return ev
+}
+
+// makeReady checks each artifact. A refused one does not hurt the others of its turn.
+func makeReady(ev turn.Evidence, maxRunes int) *ready {
+	r := &ready{}
+	for _, a := range ev.Artifacts {
+		it, err := newItem(a, maxRunes)
+		if err == nil {
+			r.items = append(r.items, it)
+		} else if r.bad == "" {
+			r.bad = reasonOf(err)
+		}
+	}
+	return r
+}
+
 func newJob(ev turn.Evidence, maxRunes int) *job {
 	j := &job{ev: ev, session: codec.Label(ev.Binding.Session)}
 	if j.session == "" {
 		j.err = ErrBinding
 		return j
 	}
-	for _, a := range ev.Artifacts {
-		it, err := newItem(a, maxRunes)
-		if err != nil {
-			j.refuse(reasonOf(err))
-			continue
-		}
-		j.items = append(j.items, it)
+	r, ok := ev.Ready.(*ready)
+	if !ok {
+		r = makeReady(ev, maxRunes)
+		j.ev.Ready = r
 	}
+	j.given = len(r.items)
+	j.items, j.bad = r.items[:j.given:j.given], r.bad
 	return j
 }
 
+// forget takes back what a transaction that was rolled back said.
+func (j *job) forget() {
+	j.items = j.items[:j.given:j.given]
+	j.proofs, j.err, j.stands, j.missing = nil, nil, nil, nil
+}
+
 // pack compresses what is not known to stand in the file already.
-func (j *job) pack(v *Vault) {
-	for _, it := range j.items {
+func (r *ready) pack(v *Vault) {
+	for _, it := range r.items {
 		for _, one := range []*item{it, it.argsItem} {
 			if one != nil && !v.verified.has(one.Digest) {
 				one.pack(v.packer)
@@ -140,12 +177,12 @@ func (j *job) refuse(why turn.Reason) {
 
 // result is the answer to the turn.
 func (j *job) result() PutResult {
-	p := turn.Pinned{Binding: j.ev.Binding, Proofs: j.proofs, Reason: j.bad}
+	p := turn.Pinned{Binding: j.ev.Binding, Proofs: j.proofs, Missing: j.missing, Reason: j.bad}
 	if p.Proofs == nil {
 		p.Proofs = map[turn.Digest]turn.Proof{}
 	}
 	if j.err != nil {
-		p.Proofs, p.Reason = map[turn.Digest]turn.Proof{}, reasonOf(j.err)
+		p.Proofs, p.Missing, p.Reason = map[turn.Digest]turn.Proof{}, nil, reasonOf(j.err)
 	}
 	return PutResult{Pinned: p, Err: j.err}
 }

@@ -23,22 +23,28 @@ func (v *Vault) Put(ctx context.Context, ev turn.Evidence) (turn.Pinned, error) 
 	return r.Pinned, r.Err
 }
 
-// PutAll stores a group of turns with one commit. Each turn has a savepoint of its
-// own, so a turn that fails (vault full, bad row) leaves the others whole. When the
-// group's transaction itself fails, every turn gets one of its own.
+// PutAll stores a group of turns with one commit. When a turn fails (vault full, bad
+// row), the group is written again with a savepoint for each turn, so that the others
+// stay whole. When that transaction fails too, every turn gets one of its own.
 // The results are in the order of evs.
 func (v *Vault) PutAll(ctx context.Context, evs []turn.Evidence) []PutResult {
 	jobs := make([]*job, len(evs))
 	spread(len(evs), func(i int) {
-		jobs[i] = newJob(evs[i], v.o.MaxArtifactRunes)
-		jobs[i].pack(v)
+		if evs[i].Ready == nil {
+			jobs[i] = newJob(v.Prepare(evs[i]), v.o.MaxArtifactRunes)
+		} else {
+			jobs[i] = newJob(evs[i], v.o.MaxArtifactRunes)
+		}
 	})
 	v.write(ctx, jobs)
+	v.prove(ctx, jobs)
 	results := make([]PutResult, len(jobs))
-	spread(len(jobs), func(i int) {
-		v.readBackAll(ctx, jobs[i])
-		results[i] = jobs[i].result()
-	})
+	for i, j := range jobs {
+		if j.err == nil {
+			v.standing.add(j.removed, j.session, j.stands)
+		}
+		results[i] = j.result()
+	}
 	if err := v.hook("before reply"); err != nil {
 		for i := range results {
 			jobs[i].err = err
@@ -85,24 +91,33 @@ func (v *Vault) write(ctx context.Context, jobs []*job) {
 		return
 	}
 	defer v.leave()
-	err := v.inTransaction(ctx, func(w *writing) error { return w.group(good) })
-	if err == nil {
-		return
+	err := v.inTransaction(ctx, func(w *writing) error { return w.together(good) })
+	if err != nil && len(good) > 1 && ctx.Err() == nil {
+		forget(good)
+		err = v.inTransaction(ctx, func(w *writing) error { return w.group(good) })
 	}
-	if len(good) == 1 || ctx.Err() != nil {
+	if err == nil || len(good) == 1 || ctx.Err() != nil {
 		failAll(good, err)
 		return
 	}
+	forget(good)
 	for _, j := range good {
-		j.proofs, j.err = nil, nil
 		alone := []*job{j}
-		if err := v.inTransaction(ctx, func(w *writing) error { return w.group(alone) }); err != nil {
-			failAll(alone, err)
-		}
+		failAll(alone, v.inTransaction(ctx, func(w *writing) error { return w.together(alone) }))
 	}
 }
 
+func forget(jobs []*job) {
+	for _, j := range jobs {
+		j.forget()
+	}
+}
+
+// failAll fails the jobs, if err is not nil.
 func failAll(jobs []*job, err error) {
+	if err == nil {
+		return
+	}
 	for _, j := range jobs {
 		if j.err == nil {
 			j.err = err
@@ -118,7 +133,10 @@ type writing struct {
 	run  context.Context // of the statements, which are short and are not torn
 	now  int64
 	size int64          // bytes of bodies written
-	mine map[int64]bool // rows this turn stored or saw: not pruned by it
+	mine map[int64]bool // rows stored or seen since room was made: not pruned for them
+
+	added   int64  // what rows count that are not yet in the counter
+	touched string // the session whose last use is noted
 }
 
 // inTransaction runs do between BEGIN IMMEDIATE and COMMIT. Any error, panic or
@@ -162,18 +180,30 @@ func (v *Vault) plain(ctx context.Context, q query) error {
 	return v.hook("after " + name)
 }
 
-// group stores each job under its own savepoint; one alone needs none. It returns an
-// error only when the transaction as a whole is lost.
-func (w *writing) group(jobs []*job) error {
-	if len(jobs) == 1 {
-		return w.turn(jobs[0])
+// together stores jobs without savepoints and makes room for all of them at the end. The
+// first that fails fails all.
+func (w *writing) together(jobs []*job) error {
+	for _, j := range jobs {
+		if err := w.turn(j); err != nil {
+			return err
+		}
 	}
+	return w.makeRoom()
+}
+
+// group stores each job under its own savepoint. It returns an error only when the
+// transaction as a whole is lost.
+func (w *writing) group(jobs []*job) error {
 	for _, j := range jobs {
 		if err := w.v.plain(w.run, qSavepoint); err != nil {
 			return err
 		}
-		w.mine = map[int64]bool{}
+		w.touched, w.added = "", 0
+		clear(w.mine)
 		err := w.turn(j)
+		if err == nil {
+			err = w.makeRoom()
+		}
 		if err == nil {
 			if err := w.v.plain(w.run, qRelease); err != nil {
 				return err
@@ -186,15 +216,19 @@ func (w *writing) group(jobs []*job) error {
 		if _, lost := w.v.conn.ExecContext(w.run, "ROLLBACK TO turn; RELEASE turn"); lost != nil {
 			return errors.Join(err, w.v.explain("roll back", lost))
 		}
-		j.err, j.proofs = err, nil
+		j.forget()
+		j.err = err
 	}
 	return nil
 }
 
 // turn writes one turn: its artifacts before the nodes whose text holds their ids.
 func (w *writing) turn(j *job) error {
-	if err := w.exec(qTouchSession, j.session, w.now); err != nil {
-		return err
+	if w.touched != j.session {
+		if err := w.exec(qTouchSession, j.session, w.now); err != nil {
+			return err
+		}
+		w.touched = j.session
 	}
 	j.proofs = make(map[turn.Digest]turn.Proof, len(j.items))
 	for _, it := range j.items {
@@ -204,33 +238,37 @@ func (w *writing) turn(j *job) error {
 		}
 		j.proofs[it.Digest] = proof
 	}
+	if err := w.hold(j); err != nil {
+		return err
+	}
 	for _, n := range j.ev.Nodes {
 		if err := w.pendingNode(j, n); err != nil {
 			return err
 		}
 	}
-	return w.makeRoom()
+	return nil
 }
 
 // item writes one artifact with its arguments, observation, pin and shown id. The pin
 // comes first, so that the row is counted as pinned from the start.
 func (w *writing) item(j *job, it *item) (turn.Proof, error) {
-	s, err := w.look(it.Digest)
+	s, err := w.look(it.Digest, j.session, it.CallID, it.Tool)
 	if err != nil {
 		return turn.Proof{}, err
 	}
 	id := s.artifactID(it.Digest)
-	if err := w.pin(j.session, it, id, j.ev.Binding, pinTurn); err != nil {
+	pins, err := w.pin(j.session, it, id, j.ev.Binding, pinTurn, s.pinned)
+	if err != nil {
 		return turn.Proof{}, err
 	}
-	if err := w.store(it, s, id); err != nil {
+	if err := w.store(it, s, id, pins); err != nil {
 		return turn.Proof{}, err
 	}
 	argsSHA, err := w.arguments(j.session, it)
 	if err != nil {
 		return turn.Proof{}, err
 	}
-	if err := w.observe(j.session, it, argsSHA); err != nil {
+	if err := w.observe(j.session, it, argsSHA, s.seen); err != nil {
 		return turn.Proof{}, err
 	}
 	shown, err := w.show(it.Digest, s, id)
@@ -242,14 +280,14 @@ func (w *writing) arguments(session string, it *item) ([]byte, error) {
 	if it.argsItem == nil {
 		return nil, nil
 	}
-	s, err := w.look(it.argsItem.Digest)
+	s, err := w.look(it.argsItem.Digest, session, it.argsItem.CallID, it.argsItem.Tool)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.store(it.argsItem, s, s.artifactID(it.argsItem.Digest)); err != nil {
+	if err := w.store(it.argsItem, s, s.artifactID(it.argsItem.Digest), 0); err != nil {
 		return nil, err
 	}
-	return it.argsItem.Digest[:], w.observe(session, it.argsItem, nil)
+	return it.argsItem.Digest[:], w.observe(session, it.argsItem, nil, s.seen)
 }
 
 // Classes of pins: what made the promise.
@@ -258,12 +296,40 @@ const (
 	pinImport = "import"
 )
 
-func (w *writing) pin(session string, it *item, id turn.ArtifactID, b turn.Binding, class string) error {
-	return w.exec(qPin, session, it.Digest[:], string(id), class, int64(b.Generation), int64(b.Turn), int64(b.Attempt), w.now, pinCost(session))
+// pin pins an artifact for a session and says how many pins that added, 0 or 1. maybe
+// says that it may be pinned already.
+func (w *writing) pin(session string, it *item, id turn.ArtifactID, b turn.Binding, class string, maybe bool) (int, error) {
+	if maybe {
+		if known, err := w.update(qUsePin, session, it.Digest[:], w.now); known || err != nil {
+			return 0, err
+		}
+	}
+	cost := pinCost(session)
+	w.added += cost
+	return 1, w.exec(qPin, session, it.Digest[:], string(id), class, int64(b.Generation), int64(b.Turn), int64(b.Attempt), w.now, cost)
 }
 
-func (w *writing) observe(session string, it *item, argsSHA []byte) error {
-	return w.exec(qObserve, session, it.Digest[:], it.CallID, it.Tool, it.argsKept, int64(it.argsBytes), argsSHA, w.now, it.observationCost(session))
+// observe notes that a session saw an artifact in one call; maybe says that it may be
+// noted already.
+func (w *writing) observe(session string, it *item, argsSHA []byte, maybe bool) error {
+	if maybe {
+		if known, err := w.update(qSeeObservation, session, it.Digest[:], it.CallID, it.Tool, w.now); known || err != nil {
+			return err
+		}
+	}
+	cost := it.observationCost(session)
+	w.added += cost
+	return w.exec(qObserve, session, it.Digest[:], it.CallID, it.Tool, it.argsKept, int64(it.argsBytes), argsSHA, w.now, cost)
+}
+
+// update runs a statement and says whether there was a row for it.
+func (w *writing) update(q query, args ...any) (bool, error) {
+	res, err := w.result(q, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, w.v.explain(queries[q].name, err)
 }
 
 // exec runs a prepared statement between its two hooks.

@@ -174,6 +174,9 @@ func (v *Vault) Compact(ctx context.Context) error {
 	if err := v.hook("before compact"); err != nil {
 		return err
 	}
+	if err := v.recount(ctx); err != nil {
+		return err
+	}
 	if _, err := v.conn.ExecContext(ctx, "VACUUM"); err != nil {
 		return v.explain("compact", err)
 	}

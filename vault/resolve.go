@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,18 +79,32 @@ func (v *Vault) resolve(ctx context.Context, session, idOrPrefix string) (found,
 
 // boundTo finds the artifact that was shown under exactly this prefix.
 func (v *Vault) boundTo(ctx context.Context, prefix string) (f found, ok bool, err error) {
-	err = v.reads[rBound].QueryRowContext(ctx, prefix).Scan(&f.id, &f.sha)
+	lo, hi := shaRange(prefix)
+	err = v.reads[rBound].QueryRowContext(ctx, lo, hi, prefix).Scan(&f.id, &f.sha)
 	if errors.Is(err, sql.ErrNoRows) {
 		return found{}, false, nil
 	}
 	return f, err == nil, v.explain("resolve id", err)
 }
 
-// candidates lists the artifacts whose id, or whose hash when more than 32 digits are
-// given, begins with prefix. An id given in full comes alone.
+// shaRange is the least and the greatest hash that begin with an id's digits.
+func shaRange(id string) (lo, hi []byte) {
+	digits := id[len("a_"):]
+	fill := func(with string) []byte {
+		sum, err := hex.DecodeString(digits + strings.Repeat(with, turn.LongHex-len(digits)))
+		if err != nil { // ids are parsed before
+			panic("vault: id is not hex")
+		}
+		return sum
+	}
+	return fill("0"), fill("f")
+}
+
+// candidates lists the artifacts whose hash begins with prefix. An id given in full
+// comes alone.
 func (v *Vault) candidates(ctx context.Context, prefix string) ([]found, error) {
-	head := prefix[:min(len(prefix), 2+turn.ShortHex)]
-	rows, err := v.reads[rCandidates].QueryContext(ctx, head, maxCandidates)
+	lo, hi := shaRange(prefix)
+	rows, err := v.reads[rCandidates].QueryContext(ctx, lo, hi, maxCandidates)
 	if err != nil {
 		return nil, v.explain("resolve id", err)
 	}
@@ -103,9 +118,7 @@ func (v *Vault) candidates(ctx context.Context, prefix string) ([]found, error) 
 		if f.id == prefix {
 			return []found{f}, nil
 		}
-		if strings.HasPrefix(fmt.Sprintf("a_%x", f.sha), prefix) {
-			all = append(all, f)
-		}
+		all = append(all, f)
 	}
 	return all, v.explain("resolve id", rows.Err())
 }
@@ -164,7 +177,8 @@ func (v *Vault) traceOf(ctx context.Context, prefix string) error {
 		return v.explain("resolve id", err)
 	}
 	var n int
-	err = v.reads[rWasShown].QueryRowContext(ctx, prefix).Scan(&n)
+	lo, hi := shaRange(prefix)
+	err = v.reads[rWasShown].QueryRowContext(ctx, lo, hi).Scan(&n)
 	if err == nil && n > 0 {
 		return ErrLost
 	}

@@ -14,7 +14,7 @@ const pruneBatch = 64
 // removes unpinned artifacts, longest unseen first, down to the low mark; a vault
 // that is still over its capacity refuses the turn. Pinned evidence is never touched.
 func (w *writing) makeRoom() error {
-	used, err := w.used()
+	used, err := w.count()
 	if err != nil || used <= w.v.o.highMark() {
 		return err
 	}
@@ -54,9 +54,18 @@ func (w *writing) makeRoom() error {
 	return nil
 }
 
-func (w *writing) used() (int64, error) {
+// count adds what the turn's rows count to the counter and gives it.
+func (w *writing) count() (int64, error) {
+	added := w.added
+	w.added = 0
+	return w.counted(qCount, added)
+}
+
+func (w *writing) used() (int64, error) { return w.counted(qUsed) }
+
+func (w *writing) counted(q query, args ...any) (int64, error) {
 	var used int64
-	found, err := w.scan(qUsed, []any{&used})
+	found, err := w.scan(q, []any{&used}, args...)
 	if err == nil && !found {
 		err = fmt.Errorf("%w: the counter of used bytes is missing", ErrDamaged)
 	}
@@ -111,13 +120,14 @@ func (w *writing) remove(c candidate, why string) error {
 	return w.exec(qInsertTombstone, c.id, c.sha, why, w.now)
 }
 
-// recount sets the counter to the sum of what the rows say, once at open.
+// usedSum is what the counter of used bytes must be.
+const usedSum = `(SELECT coalesce(sum(cost), 0) FROM artifacts) + (SELECT coalesce(sum(cost), 0) FROM observations) +
+	(SELECT coalesce(sum(cost), 0) FROM pins) + (SELECT coalesce(sum(cost), 0) FROM nodes)`
+
+// recount sets the counter to the sum of what the rows say. The counter moves with the
+// rows, so only an operator's work pays for this look at all of them.
 func (v *Vault) recount(ctx context.Context) error {
-	const text = `UPDATE counters SET value =
-		(SELECT coalesce(sum(cost), 0) FROM artifacts) + (SELECT coalesce(sum(cost), 0) FROM observations) +
-		(SELECT coalesce(sum(cost), 0) FROM pins) + (SELECT coalesce(sum(cost), 0) FROM nodes)
-		WHERE name = 'used'`
-	_, err := v.conn.ExecContext(ctx, text)
+	_, err := v.conn.ExecContext(ctx, `INSERT OR REPLACE INTO counters (name, value) SELECT 'used', `+usedSum)
 	return v.explain("recount", err)
 }
 

@@ -98,7 +98,7 @@ func (v *Vault) Verify(ctx context.Context) (Report, error) {
 	if v.closed.Load() {
 		return r, ErrClosed
 	}
-	for _, step := range []func(context.Context, *Report) error{v.verifyFile, v.verifyArtifacts, v.verifyPins, v.verifyNodes} {
+	for _, step := range []func(context.Context, *Report) error{v.verifyFile, v.verifyArtifacts, v.verifyPins, v.verifyNodes, v.verifyCounter} {
 		if err := step(ctx, &r); err != nil {
 			return r, err
 		}
@@ -166,6 +166,20 @@ func (v *Vault) verifyPins(ctx context.Context, r *Report) error {
 			return err
 		}
 		r.lost(turn.ArtifactID(id), fmt.Sprintf("%d sessions hold a pin on it and its row is gone", n))
+		return nil
+	})
+}
+
+// verifyCounter compares the counter of used bytes with the rows. It is not recounted
+// when a vault is opened; Compact does that.
+func (v *Vault) verifyCounter(ctx context.Context, r *Report) error {
+	const query = `SELECT coalesce((SELECT value FROM counters WHERE name = 'used'), -1), ` + usedSum
+	return v.each(ctx, "verify counter", query, func(scan func(...any) error) error {
+		var counted, sum int64
+		if err := scan(&counted, &sum); err != nil || counted == sum {
+			return err
+		}
+		r.damaged("", fmt.Sprintf("the counter of used bytes says %d and the rows %d; tt vault prune --compact counts again", counted, sum))
 		return nil
 	})
 }

@@ -2,9 +2,7 @@ package vault
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"token-terminator/turn"
@@ -14,21 +12,38 @@ import (
 // standing is what the file holds about one artifact before it is stored: one query
 // looks it all up.
 type standing struct {
-	seq                sql.NullInt64 // of the row, when there is one
-	id                 string
-	size, runes        int64
-	how, length        sql.NullInt64 // of the body, when there is one
-	shown, shownID     string        // bound before, "" when never
-	owner              []byte        // whose bytes the short id names, nil when nobody's
-	gone               bool          // a tombstone stands for the short id
-	below, above       string        // ids next to the short one
-	shownLow, shownTop string
+	seq            sql.NullInt64 // of the row, when there is one
+	id             string
+	size, runes    int64
+	how, length    sql.NullInt64 // of the body, when there is one
+	shown, shownID string        // bound before, "" when never
+	pinned, seen   bool          // by the session, and in this call
+	owner          []byte        // whose bytes the short id names, nil when nobody's
+	gone           bool          // a tombstone stands for the short id
+	next           [4][]byte     // the hashes next to it, of artifacts and shown ids; nil when it was shown
 }
 
-func (w *writing) look(d turn.Digest) (s standing, err error) {
-	_, err = w.scan(qLook, []any{&s.seq, &s.id, &s.size, &s.runes, &s.how, &s.length, &s.shown, &s.shownID,
-		&s.owner, &s.gone, &s.below, &s.above, &s.shownLow, &s.shownTop}, d[:], string(d.ID()))
-	return s, err
+// look finds out about an artifact for one session and call.
+func (w *writing) look(d turn.Digest, session, call, tool string) (s standing, err error) {
+	if _, err = w.scan(qLook, []any{&s.seq, &s.id, &s.size, &s.runes, &s.how, &s.length, &s.shown, &s.shownID, &s.pinned, &s.seen,
+		&s.owner, &s.next[0], &s.next[1], &s.next[2], &s.next[3]}, d[:], string(d.ID()), session, call, tool); err != nil {
+		return s, err
+	}
+	if s.gone = s.owner != nil; s.seq.Valid || s.shownID != "" {
+		s.owner = nil
+		return s, nil
+	}
+	for _, other := range s.next { // hardly ever: half of a hash the same
+		if len(other) == len(d) && bytes.Equal(other[:turn.ShortHex/2], d[:turn.ShortHex/2]) {
+			var owner []byte
+			lo, hi := shaRange(string(d.ID()))
+			if _, err = w.scan(qOwner, []any{&owner}, lo, hi, string(d.ID())); owner != nil {
+				s.owner = owner
+			}
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 // artifactID is the id the artifact has, had, or gets: the short one, or the long one
@@ -47,8 +62,9 @@ func (s standing) artifactID(d turn.Digest) turn.ArtifactID {
 
 // store makes sure that the artifact's row and body stand in the file. A known
 // artifact whose body was not yet read in this process, or which lies there in
-// another way than it did, is compared with the text in hand and put right.
-func (w *writing) store(it *item, s standing, id turn.ArtifactID) error {
+// another way than it did, is compared with the text in hand and put right. pins is
+// how many pins the turn has just added to it.
+func (w *writing) store(it *item, s standing, id turn.ArtifactID, pins int) error {
 	if !s.seq.Valid {
 		return w.insert(it, s, id)
 	}
@@ -61,7 +77,7 @@ func (w *writing) store(it *item, s standing, id turn.ArtifactID) error {
 			return err
 		}
 	}
-	return w.exec(qSeeArtifact, seq, w.now)
+	return w.exec(qSeeArtifact, seq, w.now, pins)
 }
 
 // heal compares a stored body with the evidence and rewrites what differs.
@@ -120,6 +136,7 @@ func (w *writing) insertRow(it *item, id turn.ArtifactID) (seq int64, err error)
 	if err != nil {
 		return 0, err
 	}
+	w.added += it.cost()
 	seq, err = res.LastInsertId()
 	return seq, w.v.explain(queries[qInsertArtifact].name, err)
 }
@@ -130,60 +147,12 @@ func (w *writing) show(d turn.Digest, s standing, id turn.ArtifactID) (string, e
 	if s.shown != "" {
 		return s.shown, nil
 	}
-	n := [4]string{s.below, s.above, s.shownLow, s.shownTop}
-	if id != d.ID() {
-		if _, err := w.scan(qNeighbours, []any{&n[0], &n[1], &n[2], &n[3]}, string(id)); err != nil {
-			return "", err
+	var n [4]string
+	for i, sha := range s.next {
+		if sha != nil {
+			n[i] = fmt.Sprintf("a_%x", sha)
 		}
 	}
 	shown := codec.Shortest(string(id), n[:]...)
 	return shown, w.exec(qInsertShown, shown, d[:], string(id))
-}
-
-// readBackAll proves the turn's artifacts on another connection. An artifact that
-// does not come back equal loses its proof.
-func (v *Vault) readBackAll(ctx context.Context, j *job) {
-	if j.err != nil {
-		return
-	}
-	for _, it := range j.items {
-		if _, ok := j.proofs[it.Digest]; !ok || v.verified.has(it.Digest) {
-			continue
-		}
-		m, err := v.readBack(ctx, it)
-		if err != nil {
-			delete(j.proofs, it.Digest)
-			j.refuse(reasonOf(err))
-			continue
-		}
-		v.verified.add(it.Digest, m)
-	}
-}
-
-// readBack reads one artifact on another connection and compares hash and lengths.
-func (v *Vault) readBack(ctx context.Context, it *item) (mark, error) {
-	if err := v.hook("before read-back"); err != nil {
-		return mark{}, err
-	}
-	rows, err := v.reads[rReadBack].QueryContext(ctx, it.Digest[:])
-	if err != nil {
-		return mark{}, v.explain("read back", err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return mark{}, errors.Join(fmt.Errorf("%w: the row is missing", ErrReadBack), rows.Err())
-	}
-	var size, runes, how int
-	var body sql.RawBytes
-	if err := rows.Scan(&size, &runes, &how, &body); err != nil {
-		return mark{}, v.explain("read back", err)
-	}
-	if size != len(it.Text) || runes != it.runes {
-		return mark{}, ErrReadBack
-	}
-	raw, err := v.packer.Unpack(how, body, size)
-	if err != nil || len(raw) != size || turn.SumBytes(raw) != it.Digest {
-		return mark{}, ErrReadBack
-	}
-	return mark{how, len(body)}, v.hook("after read-back")
 }

@@ -22,8 +22,15 @@ var schemaSQL string
 
 // steps are the schema versions, oldest first. Published steps never change.
 func steps() []sqlitefile.Step {
-	return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}, {Version: 2, SQL: packedSQL}}
+	return []sqlitefile.Step{{Version: 1, SQL: schemaSQL}, {Version: 2, SQL: packedSQL}, {Version: 3, SQL: orderedSQL}}
 }
+
+//go:embed schema3.sql
+var orderedSQL string
+
+// readAlike are the steps after which every read query gives the same: a file that lacks
+// them is read as it is.
+var readAlike = []string{packedSQL, orderedSQL}
 
 // packedSQL is the step to bodies that may be packed (codec 1). The tables stay as they
 // are; the version keeps programs away that would call such bodies lost.
@@ -50,6 +57,7 @@ type Vault struct {
 	readers   *sql.DB
 	reads     []*sql.Stmt // by read
 	verified  *digestSet  // read back and found equal in this process
+	standing  *standSet   // held artifacts that were found in their place
 	lies      fs.FileInfo // the file as it was opened
 	closed    atomic.Bool
 	done      chan struct{} // closed by Close
@@ -99,7 +107,7 @@ func newVault(dir, path string, o Options) (*Vault, error) {
 		return nil, err
 	}
 	v := &Vault{dir: dir, path: path, o: o, turnstile: make(chan struct{}, 1), packer: packer,
-		done: make(chan struct{}), verified: newDigestSet(verifiedEntries)}
+		done: make(chan struct{}), verified: newDigestSet(verifiedEntries), standing: &standSet{}}
 	v.views = views{v}
 	return v, nil
 }
@@ -114,7 +122,7 @@ func (v *Vault) openReading(ctx context.Context, schema []sqlitefile.Step) error
 }
 
 // openReaders opens the file for reading. One of an older version is read as it is when
-// the steps it lacks change no table.
+// the steps it lacks change nothing a reader sees.
 func (v *Vault) openReaders(ctx context.Context, schema []sqlitefile.Step) error {
 	newest := schema[len(schema)-1].Version
 	var err error
@@ -126,7 +134,7 @@ func (v *Vault) openReaders(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	if !slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version == have }) ||
-		slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version > have && s.SQL != packedSQL }) {
+		slices.ContainsFunc(schema, func(s sqlitefile.Step) bool { return s.Version > have && !slices.Contains(readAlike, s.SQL) }) {
 		return &safefile.Error{Op: "open", Path: v.path, Err: fmt.Errorf("%w: schema %d, want %d", errOlder, have, newest),
 			Advice: "open the folder once for writing, which brings it up to date"}
 	}
@@ -138,7 +146,7 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 		return err
 	}
 	o := sqlitefile.Options{
-		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages,
+		Synchronous: v.o.Synchronous, MaxPages: v.o.MaxPages, WALPages: walMaxPages, BusyTimeout: v.o.BusyTimeout,
 		Application: applicationID, Newest: schema[len(schema)-1].Version,
 	}
 	var err error
@@ -154,9 +162,6 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 	if err := v.prepare(ctx); err != nil {
 		return err
 	}
-	if err := v.recount(ctx); err != nil {
-		return err
-	}
 	if v.readers, err = sqlitefile.OpenReaders(ctx, v.path, sqlitefile.Options{Conns: readConns}); err != nil {
 		return err
 	}
@@ -166,7 +171,7 @@ func (v *Vault) openWriting(ctx context.Context, schema []sqlitefile.Step) error
 	if v.keeper, err = startKeeper(v.path, v.o.Synchronous); err != nil {
 		return err
 	}
-	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o.FixedKey)
+	v.key, err = makeKey(filepath.Join(v.dir, MarkerKeyName), v.o)
 	return err
 }
 
@@ -192,6 +197,21 @@ func (v *Vault) prepareReads(ctx context.Context) error {
 		v.reads[i] = s
 	}
 	return nil
+}
+
+// Reopen closes the vault and opens its folder again with the same options, which is
+// what to do after ErrGone. A folder that went is made again and keeps the marker key,
+// so that texts shown before are still known as ours. When the folder does not open,
+// the vault stays closed and Reopen may be called again.
+func (v *Vault) Reopen() (*Vault, error) {
+	if err := v.Close(); err != nil && v.inPlace() == nil {
+		return nil, err
+	}
+	o := v.o
+	if o.Key == nil {
+		o.Key = v.key
+	}
+	return Open(v.dir, o)
 }
 
 // Path is the vault's file.

@@ -21,6 +21,7 @@ import (
 type auditRequest struct {
 	Model    string            `json:"model"`
 	Messages []json.RawMessage `json:"messages"`
+	Input    []json.RawMessage `json:"input"`
 	Tools    []json.RawMessage `json:"tools"`
 }
 
@@ -128,7 +129,7 @@ func auditChange(t *testing.T, in, out any, f auditForm, original string, seen m
 	old, now := at(t, in, f.Pointer), at(t, out, f.Pointer)
 	require.Equal(t, old, original, "%s gives back the whole old string", f.ArtifactID)
 	require.NotEqual(t, old, now)
-	require.Regexp(t, regexp.MustCompile(`^/messages/\d+/content(/\d+/text)?$`), f.Pointer)
+	require.Regexp(t, regexp.MustCompile(`^/(messages/\d+/content(/\d+/(text|content(/\d+/text)?))?|input/\d+/output(/\d+/text)?)$`), f.Pointer)
 	require.LessOrEqual(t, len(f.Bases), 3)
 	once := f.Pointer + "\x00" + now
 	if seen[once] {
@@ -137,10 +138,15 @@ func auditChange(t *testing.T, in, out any, f auditForm, original string, seen m
 	seen[once] = true
 	bases := ""
 	for _, base := range f.Bases {
+		holder, key := parent(t, out, base)
+		if call, ok := holder.(map[string]any)[key].(map[string]any); ok { // a call whose arguments are an object
+			bases += stringsIn(call)
+			continue
+		}
 		text := at(t, out, base)
 		bases += text + "\n"
 		var inside any
-		if strings.HasSuffix(base, "/function/arguments") && json.Unmarshal([]byte(text), &inside) == nil {
+		if strings.HasSuffix(base, "/arguments") && json.Unmarshal([]byte(text), &inside) == nil {
 			bases += stringsIn(inside)
 		}
 	}
@@ -232,7 +238,8 @@ func untilLastMessage(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	var req auditRequest
 	require.NoError(t, json.Unmarshal(raw, &req))
-	last := req.Messages[len(req.Messages)-1]
+	list := append(req.Messages, req.Input...)
+	last := list[len(list)-1]
 	i := bytes.LastIndex(raw, last)
 	require.GreaterOrEqual(t, i, 0)
 	return raw[:i+len(last)]

@@ -47,7 +47,7 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	if err != nil {
 		return nil, storage(err)
 	}
-	e := &engine{vault: v, sessions: newSessionBook(), compiles: newCompilers(), started: time.Now(), now: time.Now}
+	e := &engine{pipeline: &pipeline{}, vault: v, sessions: newSessionBook(), compiles: newCompilers(), started: time.Now(), now: time.Now}
 	if cfg.clock != nil {
 		e.now, e.started = cfg.clock.Now, cfg.clock.Now()
 	}
@@ -59,7 +59,7 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	if a.Compilers == 0 {
 		a.Compilers = min(max(runtime.GOMAXPROCS(0), 4), actors.DefaultCompilers)
 	}
-	if e.pipeline, err = startSystem(v.current(), a); err != nil {
+	if err := e.pipeline.start(a); err != nil {
 		return nil, errors.Join(err, v.close())
 	}
 	return e, nil
@@ -198,6 +198,9 @@ func (l *liveVault) close() error {
 	l.closed = true
 	return l.v.Close()
 }
+
+// Prepare implements actors.Preparer.
+func (l *liveVault) Prepare(ev turn.Evidence) turn.Evidence { return l.current().Prepare(ev) }
 
 // PutAll implements actors.Store.
 func (l *liveVault) PutAll(ctx context.Context, all []turn.Evidence) []actors.PutResult {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 
 	"token-terminator/actors"
 	"token-terminator/plan"
@@ -16,7 +18,7 @@ import (
 // pipeline is the running actor system over one vault.
 type pipeline struct {
 	system *actors.System
-	vault  *vault.Vault
+	vault  atomic.Pointer[vault.Vault] // another one after its files went
 }
 
 // memory gives plan's form memory the shape the actors pass around.
@@ -61,21 +63,33 @@ func (d turnDraft) Finish(pinned turn.Pinned) actors.Outcome {
 // vaultStore is the vault as the VaultWriter uses it.
 type vaultStore struct{ v *vault.Vault }
 
+// Prepare implements actors.Preparer.
+func (s vaultStore) Prepare(ev turn.Evidence) turn.Evidence { return s.v.Prepare(ev) }
+
 func (s vaultStore) PutAll(ctx context.Context, all []turn.Evidence) []actors.PutResult {
 	results := s.v.PutAll(ctx, all)
 	out := make([]actors.PutResult, len(results))
 	for i, r := range results {
-		out[i] = actors.PutResult{Pinned: r.Pinned, Err: r.Err}
+		out[i] = actors.PutResult{Pinned: r.Pinned, Err: storeError(r.Err)}
 	}
 	return out
 }
 
 func (s vaultStore) Accept(ctx context.Context, session string, nodes []turn.Node) error {
-	return s.v.Accept(ctx, session, nodes)
+	return storeError(s.v.Accept(ctx, session, nodes))
 }
 
 func (s vaultStore) Nodes(ctx context.Context, session string) ([]turn.Node, error) {
-	return s.v.Nodes(ctx, session)
+	nodes, err := s.v.Nodes(ctx, session)
+	return nodes, storeError(err)
+}
+
+// storeError marks the errors after which the folder must be opened again.
+func storeError(err error) error {
+	if errors.Is(err, vault.ErrGone) || errors.Is(err, vault.ErrClosed) {
+		return fmt.Errorf("%w: %w", actors.ErrStoreGone, err)
+	}
+	return err
 }
 
 // startPipeline runs the actors over an open vault. Turns have no deadline: a replay
@@ -85,26 +99,43 @@ func startPipeline(c *compile.Compiler, v *vault.Vault) (*pipeline, error) {
 }
 
 func startCompiling(c actors.Compile, v *vault.Vault) (*pipeline, error) {
-	return startSystem(v, actors.Config{
-		Engine: "replay", Compile: c, Store: vaultStore{v},
+	p := &pipeline{}
+	p.vault.Store(v)
+	err := p.start(actors.Config{
+		Engine: "replay", Compile: c, Store: vaultStore{v}, Reopen: p.reopen,
 		TurnTimeout: actors.NoDeadline, Compilers: runtime.GOMAXPROCS(0), MaxBytes: 1 << 30, MaxPinBytes: 1 << 30,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// startSystem runs the actors of cfg over an open vault, which the pipeline owns then.
-func startSystem(v *vault.Vault, cfg actors.Config) (*pipeline, error) {
+// start runs the actors of cfg.
+func (p *pipeline) start(cfg actors.Config) error {
 	cfg.NewMemory = func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} }
 	system, err := actors.Start(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("start pipeline: %w", err)
+		return fmt.Errorf("start pipeline: %w", err)
 	}
-	return &pipeline{system: system, vault: v}, nil
+	p.system = system
+	return nil
+}
+
+// reopen opens the vault's folder again.
+func (p *pipeline) reopen(actors.Store) (actors.Store, error) {
+	v, err := p.vault.Load().Reopen()
+	if err != nil {
+		return nil, err
+	}
+	p.vault.Store(v)
+	return vaultStore{v}, nil
 }
 
 // stop ends the actors, then closes the vault.
 func (p *pipeline) stop(ctx context.Context) error {
 	err := p.system.Stop(ctx)
-	if closed := p.vault.Close(); err == nil {
+	if closed := p.vault.Load().Close(); err == nil {
 		err = closed
 	}
 	return err

@@ -116,7 +116,7 @@ func (run *sessionRun) sees(doc *request.Doc) {
 		for _, text := range m.Texts {
 			if value, err := doc.Value(text); err == nil {
 				run.needed.Show(value)
-				if m.Role == "tool" {
+				if _, ok := doc.ResultOf(j, text.Block); ok {
 					run.touchable += run.meter.JSONString(value).Tokens
 				}
 			}

@@ -8,19 +8,22 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"token-terminator/datasets"
 	"token-terminator/reduce/compile"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
 
 // dumper writes what a replay received and sent, turn by turn.
-type dumper struct{ dir string }
+type dumper struct {
+	dir, key string // the folder; the list that messages stand in
+}
 
-func newDumper(dump, session string) *dumper {
+func newDumper(dump string, s datasets.Session) *dumper {
 	if dump == "" {
 		return nil
 	}
-	return &dumper{filepath.Join(dump, session)}
+	return &dumper{filepath.Join(dump, s.DumpName()), s.Key()}
 }
 
 // dumpedForm is one changed string in a .forms.json.
@@ -44,14 +47,14 @@ func (d *dumper) turn(i int, in, out []byte, blocks []compile.Block) error {
 	forms := []dumpedForm{}
 	for _, b := range blocks {
 		form := dumpedForm{
-			Pointer: pointer(b.Message, b.Decision.Block), Form: b.Decision.Form, Reason: b.Decision.Reason,
+			Pointer: d.pointer(b.Message, b.Decision.Block), Form: b.Decision.Form, Reason: b.Decision.Reason,
 			ArtifactID: b.Decision.Artifact, Bases: []string{},
 		}
 		if id := b.Decision.ShownID(); id != "" {
 			form.ShownID = &id
 		}
 		for _, base := range b.Decision.Bases {
-			form.Bases = append(form.Bases, pointer(base.Message, base.Block))
+			form.Bases = append(form.Bases, d.pointer(base.Message, base.Block))
 		}
 		forms = append(forms, form)
 	}
@@ -71,8 +74,8 @@ func (d *dumper) turn(i int, in, out []byte, blocks []compile.Block) error {
 	return nil
 }
 
-func pointer(message int, block string) string {
-	return "/messages/" + strconv.Itoa(message) + block
+func (d *dumper) pointer(message int, block string) string {
+	return "/" + d.key + "/" + strconv.Itoa(message) + block
 }
 
 // recoveries reads back every artifact any form named, from the closed and reopened

@@ -11,8 +11,8 @@ import (
 )
 
 // declare adds the recovery tool to a turn's request, as a host does for our arm. A
-// request that has a tool of that name keeps its own, and a dialect that is not edited
-// yet goes through as it was recorded.
+// request that has a tool of that name keeps its own, and one whose history the
+// provider keeps goes through as it was recorded.
 func (run *sessionRun) declare(i int, raw []byte) []byte {
 	if i == 0 {
 		doc, err := request.Parse(raw)
@@ -23,7 +23,12 @@ func (run *sessionRun) declare(i int, raw []byte) []byte {
 	if run.foreign || run.declared {
 		return raw
 	}
-	in, err := request.WithTool(raw, []byte(reduce.RecoveryTool))
+	// The session knows its dialect better than a first request that shows nothing of it.
+	tool, err := request.ToolIn(run.session.Dialect, []byte(reduce.RecoveryTool))
+	if err != nil {
+		return raw
+	}
+	in, err := request.WithTool(raw, tool)
 	if err != nil {
 		return raw
 	}
@@ -35,8 +40,7 @@ func (run *sessionRun) declare(i int, raw []byte) []byte {
 func (run *sessionRun) unanswered() int {
 	n := 0
 	for i := len(run.session.Messages) - 1; i >= 0; i-- {
-		var m struct{ Role string }
-		if json.Unmarshal(run.session.Messages[i], &m) != nil || m.Role == "assistant" {
+		if role := run.session.Role(i); role == "" || role == "assistant" {
 			break
 		}
 		n++
@@ -66,7 +70,7 @@ func (r *replay) remarks(runs []*sessionRun) []string {
 		notes = append(notes, fmt.Sprintf("%d messages at the end of %d sessions have no recorded answer: they are in no turn", tail, tails))
 	}
 	if foreign > 0 {
-		notes = append(notes, fmt.Sprintf("%d sessions are written in a dialect this release passes unchanged (Responses or Anthropic)", foreign))
+		notes = append(notes, fmt.Sprintf("%d sessions pass unchanged: the provider keeps their history, or their input is one string", foreign))
 	}
 	return append(notes, "our requests declare the recovery tool (about 110 tokens); enlarged turns are counted against the request with it, tokens and bill against the request without it")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -79,7 +78,7 @@ func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 		needed: plan.NewNeeded(), artifacts: map[turn.Digest]bool{}, inForce: map[turn.Base]turn.Decision{},
 		hidden: map[string]hiddenBlock{},
 	}
-	run.dump = newDumper(r.flags.dump, s.DumpName())
+	run.dump = newDumper(r.flags.dump, s)
 	run.start()
 	cold := run.coldTurns()
 	for i := range run.turns {
@@ -260,16 +259,8 @@ func (run *sessionRun) promises(in, out []byte, raw, sent int, epoch bool) {
 // answer notes what the recorded answer's calls used.
 func (run *sessionRun) answer(t datasets.Turn) {
 	for _, raw := range t.Answers {
-		var m struct {
-			ToolCalls []struct {
-				Function struct{ Arguments string }
-			} `json:"tool_calls"`
-		}
-		if json.Unmarshal(raw, &m) != nil {
-			continue
-		}
-		for _, call := range m.ToolCalls {
-			for _, key := range run.needed.Use(call.Function.Arguments) {
+		for _, arguments := range datasets.Arguments(raw) {
+			for _, key := range run.needed.Use(arguments) {
 				for _, a := range run.arms {
 					a.debits.Need(key)
 				}

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"actors":                       {"turn"},
 	"host/wire":                    {"turn", "request", "internal/strictjson"},
 	"host":                         {"turn", "request", "host/wire", "internal/safefile"},
-	"datasets":                     {"turn", "internal/strictjson"},
+	"datasets":                     {"turn", "request", "internal/strictjson"},
 	"reports":                      {"turn"},
 	"testdata/needles":             {},
 	"testdata/scenarios":           {},

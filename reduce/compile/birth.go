@@ -5,22 +5,20 @@ import (
 
 	"token-terminator/plan"
 	"token-terminator/reduce"
-	"token-terminator/reduce/kind"
 	"token-terminator/request"
 	"token-terminator/turn"
 )
 
-// birth decides how one string of a new tool message is shown. The reason is ""
+// birth decides how one string of a new tool result is shown. The reason is ""
 // when it got a form; size is its tokens, 0 when it was not measured.
-func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn.Reason) {
-	m := d.doc.Messages[i]
-	if m.Locked != "" {
-		return 0, m.Locked
+func (d *Draft) birth(r result, text request.Text, offers bool) (size int, why turn.Reason) {
+	if locked := d.doc.Messages[r.message].Locked; locked != "" {
+		return 0, locked
 	}
-	if m.CallID == "" {
+	if r.CallID == "" {
 		return 0, turn.NestedCall
 	}
-	if m.Mixed { // a picture and its words belong together
+	if r.Mixed { // a picture and its words belong together
 		return 0, turn.MixedContent
 	}
 	// A token has a byte or more: what is shorter than the floor is not read.
@@ -31,7 +29,7 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 	if err != nil {
 		return 0, turn.LoneSurrogate
 	}
-	block := reduce.Block{Text: value, Call: d.call(i)}
+	block := reduce.Block{Text: value, Call: d.callOf(r)}
 	settings := d.c.settings.Reduce
 	settings.Form.Count = d.count
 	if reason := settings.Eligible(block); reason != "" {
@@ -43,18 +41,18 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 	if reduce.HoldsMarker(value, d.c.key, d.snap.Binding.Session, d.resolve) {
 		return size, turn.OwnMarker
 	}
-	return size, d.choose(i, text, block, settings, offers)
+	return size, d.choose(r, text, block, settings, offers)
 }
 
 // choose takes plan's choice among the proposals and adds the decision.
-func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings reduce.Settings, offers bool) turn.Reason {
-	v := d.visible(i)
+func (d *Draft) choose(r result, text request.Text, block reduce.Block, settings reduce.Settings, offers bool) turn.Reason {
+	v := d.visible(r)
 	settings.NoHiding = !offers || d.c.settings.NoHiding
 	proposals, why := settings.Propose(block, v.index())
 	if again, ok := d.repeated(block); ok {
 		proposals = append(proposals, again)
 	}
-	candidates, decisions, over := d.candidates(i, text, block, proposals)
+	candidates, decisions, over := d.candidates(text, block, proposals)
 	if len(candidates) == 0 {
 		if over != "" {
 			why = over
@@ -73,19 +71,19 @@ func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings re
 	if chosen == plan.NoProposal {
 		return reason
 	}
-	d.add(i, block, decisions[chosen])
+	d.add(r.message, block, decisions[chosen])
 	return ""
 }
 
 // candidates renders each allowed proposal and keeps those that are smaller by
 // every measure that counts.
-func (d *Draft) candidates(i int, text request.Text, block reduce.Block, proposals []reduce.Proposal) ([]plan.Proposal, []turn.Decision, turn.Reason) {
+func (d *Draft) candidates(text request.Text, block reduce.Block, proposals []reduce.Proposal) ([]plan.Proposal, []turn.Decision, turn.Reason) {
 	allowed := slices.DeleteFunc(proposals, func(p reduce.Proposal) bool { return !d.allowed(p.Form) })
 	r := rendering{
 		meter: d.meter, key: d.c.key, session: d.snap.Binding.Session, block: block, pointer: text.Block,
 		limit: d.c.settings.Reduce.Form.MaxTokens,
 	}
-	return r.candidates(allowed, func(p reduce.Proposal) []turn.Base { return d.bases(i, p) })
+	return r.candidates(allowed, func(p reduce.Proposal) []turn.Base { return d.bases(p) })
 }
 
 func (d *Draft) allowed(f turn.Form) bool {
@@ -100,12 +98,12 @@ func (d *Draft) allowed(f turn.Form) bool {
 }
 
 // bases names the earlier strings a proposal leans on, each once.
-func (d *Draft) bases(i int, p reduce.Proposal) []turn.Base {
+func (d *Draft) bases(p reduce.Proposal) []turn.Base {
 	if p.Reason == turn.RepeatOfHidden {
 		return nil
 	}
 	var out []turn.Base
-	ix := d.visible(i).index()
+	ix := d.view.index()
 next:
 	for _, n := range p.Bases {
 		b := ix.Base(n)
@@ -128,24 +126,19 @@ func (d *Draft) add(i int, block reduce.Block, decision turn.Decision) {
 
 // store names the whole old string as evidence of a decision.
 func (d *Draft) store(i int, block reduce.Block, decision turn.Decision) {
-	d.artifacts = append(d.artifacts, turn.Artifact{
-		Digest: decision.Before, Text: block.Text, Tool: block.Call.Tool, Args: block.Call.Args,
-		CallID: d.doc.Messages[i].CallID, Kind: decision.Kind,
-	})
+	d.artifacts = append(d.artifacts, d.artifact(i, block, decision))
 }
 
-// call is the tool call message i answers.
-func (d *Draft) call(i int) kind.Call {
-	msg, n, ok := d.doc.CallOf(i)
-	if !ok {
-		return kind.Call{}
+// artifact is the original of a decision of message i as the vault stores it.
+func (d *Draft) artifact(i int, block reduce.Block, decision turn.Decision) turn.Artifact {
+	id := ""
+	if n := d.at(i, decision.Block); n >= 0 {
+		id = d.results.all[n].CallID
 	}
-	call := d.doc.Messages[msg].Calls[n]
-	args, err := d.doc.Value(call.Args)
-	if err != nil {
-		args = ""
+	return turn.Artifact{
+		Digest: decision.Before, Text: block.Text, Tool: block.Call.Tool, Args: block.Call.Args,
+		CallID: id, Kind: decision.Kind,
 	}
-	return kind.Call{Tool: d.tool(i), Args: args}
 }
 
 func (d *Draft) count(text string) int { return d.meter.JSONString(text).Tokens }

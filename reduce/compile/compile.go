@@ -149,6 +149,7 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if d.passes = d.weigh(); d.passes != "" {
 		return d, ""
 	}
+	d.results = resultsOf(doc)
 	d.offers = doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	d.remember()
 	d.epoch()

@@ -107,7 +107,7 @@ func TestTurn_BadRequestsPassWithAReason(t *testing.T) {
 		"not JSON":     {`{"messages":[{"role":"user"`, turn.NotJSON},
 		"empty":        {``, turn.NotJSON},
 		"not UTF-8":    {"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", turn.NotUTF8},
-		"responses":    {`{"model":"gpt-5","input":[{"type":"message","role":"user","content":"hi"}]}`, turn.DialectPassed},
+		"responses":    {`{"model":"gpt-5","input":"hi"}`, turn.DialectPassed},
 		"stateful":     {`{"model":"gpt-5","previous_response_id":"r1","input":"hi"}`, turn.StatefulRequest},
 		"orphan":       {`{"model":"m","messages":[{"role":"user","content":"x"},{"role":"tool","tool_call_id":"c","content":"y"}]}`, turn.PairingBroken},
 		"depth bomb":   {`{"model":"m","messages":[{"role":"user","content":"x"}],"z":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, turn.TooDeep},

@@ -19,6 +19,7 @@ type Draft struct {
 	chain    []turn.Digest
 	meter    *tokens.Meter
 	raw      tokens.Measure
+	results  resultList
 	steps    []int // calls answered up to and with each message
 	calls    int   // calls answered before this one
 	offers   bool  // the recovery tool is declared and not forbidden
@@ -69,7 +70,7 @@ func (d *Draft) remember() {
 		if a.Message != b.Message {
 			return a.Message - b.Message
 		}
-		return compareBlocks(a.Decision.Block, b.Decision.Block)
+		return request.CompareBlocks(a.Decision.Block, b.Decision.Block)
 	})
 	if !d.offers {
 		all := d.blocks
@@ -92,18 +93,27 @@ func (d *Draft) placed(i int, decision turn.Decision) turn.Decision {
 }
 
 // place is where the string that was block of message i stands in this request: a
-// message is the same with its content as a string and as a single text part, and
-// hosts change one into the other when they move their cache marks.
+// message or a result is the same with its content as a string and as a single text
+// part, and hosts change one into the other when they move their cache marks.
 func (d *Draft) place(i int, block string) string {
 	if i < 0 || i >= len(d.doc.Messages) {
 		return block
 	}
-	texts := d.doc.Messages[i].Texts
-	if len(texts) == 1 && (block == "/content" || block == "/content/0/text") {
-		return texts[0].Block
+	other, isPart := strings.CutSuffix(block, onlyPart)
+	if !isPart {
+		other += onlyPart
+	}
+	m := &d.doc.Messages[i]
+	if _, same := m.Text(block); !same {
+		if _, moved := m.Text(other); moved {
+			return other
+		}
 	}
 	return block
 }
+
+// onlyPart is the end of the pointer of a text that is the only part of its list.
+const onlyPart = "/0/text"
 
 // rest notes the strings whose decisions are not in force in this request only: they
 // are no base for anything new, since they will be shown differently again.
@@ -122,25 +132,28 @@ func (d *Draft) decide() {
 		return
 	}
 	for i := d.known; i < len(d.doc.Messages); i++ {
-		m := d.doc.Messages[i]
-		if m.Role != "tool" {
-			continue
-		}
-		for _, text := range m.Texts {
-			if _, done := d.decided(i, text.Block); done {
-				continue // put away before it was ever sent
-			}
-			if size, reason := d.birth(i, text, d.offers); reason != "" {
-				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
+		for _, r := range d.results.of(i) {
+			for _, text := range r.Texts {
+				if _, done := d.decided(i, text.Block); done {
+					continue // put away before it was ever sent
+				}
+				if size, reason := d.birth(r, text, d.offers); reason != "" {
+					d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.toolOf(r), Tokens: size, Reason: reason})
+				}
 			}
 		}
 	}
 }
 
 // Evidence is what must be durable before a single edit may leave: the artifacts of
-// new decisions, and one node for every message sent for the first time.
+// new decisions, one node for every message sent for the first time, and the originals
+// of remembered decisions.
 func (d *Draft) Evidence() turn.Evidence {
-	return turn.Evidence{Binding: d.snap.Binding, Artifacts: d.artifacts, Nodes: d.nodes(d.blocks)}
+	ev := turn.Evidence{Binding: d.snap.Binding, Artifacts: d.artifacts, Nodes: d.nodes(d.blocks)}
+	if ev.Held = d.held(); len(ev.Held) > 0 {
+		ev.Source = d
+	}
+	return ev
 }
 
 // nodes lists the messages first sent in this turn with the decisions among blocks.
@@ -166,15 +179,6 @@ func (d *Draft) nodes(blocks []Block) []turn.Node {
 		fresh[at].Decisions = append(fresh[at].Decisions, b.Decision)
 	}
 	return fresh
-}
-
-// tool is the name of the tool whose result message i is, "" unknown. A model may give
-// a name that is no Unicode; it is stored and reported with its broken parts as "?".
-func (d *Draft) tool(i int) string {
-	if msg, call, ok := d.doc.CallOf(i); ok {
-		return strings.ToValidUTF8(d.doc.Messages[msg].Calls[call].Name, "?")
-	}
-	return ""
 }
 
 func (d *Draft) facts(before int, offers, read bool) plan.BlockFacts {

@@ -100,14 +100,9 @@ func (d *Draft) places() []int {
 
 func (d *Draft) moment(places []int) plan.Moment {
 	messages := d.doc.Messages
-	system, results := 0, 0
+	system, results := 0, d.results.first[d.known]
 	for system < len(messages) && (messages[system].Role == "system" || messages[system].Role == "developer") {
 		system++
-	}
-	for _, m := range messages[:d.known] {
-		if m.Role == "tool" {
-			results++
-		}
 	}
 	f := d.snap.Facts
 	return plan.Moment{

@@ -15,17 +15,24 @@ func (d *Draft) Finish(pinned turn.Pinned) Outcome {
 	if d.passes != "" {
 		return d.settle(nil, nil, d.passes)
 	}
+	lost := d.lost(pinned)
+	before := d.standing(d.remembered(), lost)
 	if pinned.Reason != "" && len(pinned.Proofs) == 0 && len(d.artifacts) > 0 {
 		// Nothing became durable: the remembered forms may still go out.
-		return d.settle([][]Block{d.remembered()}, pinned.Proofs, pinned.Reason)
+		return d.settle([][]Block{before}, pinned.Proofs, pinned.Reason)
 	}
 	proven, ok := d.proven(pinned.Proofs)
-	if !ok { // the new forms were chosen for what the epoch would have left in sight
-		return d.settle([][]Block{d.remembered()}, pinned.Proofs, turn.ProofMissing)
+	if !ok || len(lost) > 0 && d.opened.Kind != "" {
+		// The new forms were chosen for what the epoch would have left in sight.
+		return d.settle([][]Block{before}, pinned.Proofs, turn.ProofMissing)
+	}
+	why := turn.Reason("")
+	if len(lost) > 0 {
+		proven, why = d.standing(proven, lost), turn.ProofMissing
 	}
 	rungs := [][]Block{proven, d.withoutDependents(proven, func(b Block) bool { return d.born(b) && b.Decision.Form.Hides() })}
-	rungs = append(rungs, d.remembered())
-	return d.settle(rungs, pinned.Proofs, "")
+	rungs = append(rungs, before)
+	return d.settle(rungs, pinned.Proofs, why)
 }
 
 // settle takes the first rung that passes.

@@ -19,21 +19,17 @@ func (d *Draft) protected(all []old) []bool {
 	keep := make([]bool, len(all))
 	wanted := d.mentioned()
 	next := len(all) - 1
-	for i := len(d.doc.Messages) - 1; i >= 0; i-- {
-		m := d.doc.Messages[i]
-		if m.Role != "tool" {
-			continue
-		}
+	for n, r := range slices.Backward(d.results.all) {
 		found := false
-		for _, text := range m.Texts {
-			for _, v := range d.oldFacts(i, text).values {
+		for _, text := range r.Texts {
+			for _, v := range d.oldFacts(r.message, text).values {
 				if wanted[v] {
 					delete(wanted, v)
 					found = true
 				}
 			}
 		}
-		for ; next >= 0 && all[next].message >= i; next-- {
+		for ; next >= 0 && all[next].result >= n; next-- {
 			keep[next] = keep[next] || found
 		}
 	}
@@ -71,7 +67,7 @@ func (d *Draft) task() int {
 // lastUser is the newest message of the user, -1 when there is none.
 func (d *Draft) lastUser() int {
 	for i, m := range slices.Backward(d.doc.Messages) {
-		if m.Role == "user" {
+		if m.Role == "user" && (len(d.results.of(i)) == 0 || len(d.doc.Said(i)) > 0) {
 			return i
 		}
 	}
@@ -132,7 +128,7 @@ func (d *Draft) spoken(i int) []string {
 	m := d.doc.Messages[i]
 	var out []string
 	if m.Role == "user" {
-		for _, text := range m.Texts {
+		for _, text := range d.doc.Said(i) {
 			if value, err := d.doc.Value(text); err == nil {
 				out = append(out, value)
 			}

@@ -14,6 +14,7 @@ import (
 // old is one string of an answered result that may be put away.
 type old struct {
 	message int
+	result  int // among those of the request
 	text    request.Text
 	facts   *oldFacts
 	shown   int // tokens as it is shown now
@@ -106,28 +107,31 @@ func (d *Draft) olds() []old {
 		if calls < 0 {
 			break
 		}
-		if m.Role != "tool" || m.Locked != "" || m.CallID == "" || m.Mixed {
-			continue
-		}
-		for _, text := range m.Texts {
-			if text.Span.End-text.Span.Start <= d.c.settings.Plan.ReceiptGain {
+		for _, r := range d.results.of(i) {
+			if m.Locked != "" || r.CallID == "" || r.Mixed {
 				continue
 			}
-			if o, ok := d.old(i, text); ok {
-				o.calls = calls
-				out = append(out, o)
+			for _, text := range r.Texts {
+				if text.Span.End-text.Span.Start <= d.c.settings.Plan.ReceiptGain {
+					continue
+				}
+				if o, ok := d.old(r, text); ok {
+					o.calls = calls
+					out = append(out, o)
+				}
 			}
 		}
 	}
 	return out
 }
 
-func (d *Draft) old(i int, text request.Text) (old, bool) {
+func (d *Draft) old(r result, text request.Text) (old, bool) {
+	i := r.message
 	facts := d.oldFacts(i, text)
 	if facts.receipt.Form == "" {
 		return old{}, false
 	}
-	o := old{message: i, text: text, facts: facts, shown: facts.before}
+	o := old{message: i, result: d.results.first[i] + r.nth, text: text, facts: facts, shown: facts.before}
 	for _, b := range d.blocksOf(i) {
 		if b.Decision.Block != text.Block {
 			continue
@@ -157,7 +161,7 @@ func (d *Draft) readOld(i int, text request.Text) *oldFacts {
 		return f
 	}
 	f.values = d.c.olds.valuesOf(value)
-	block := reduce.Block{Text: value, Call: d.call(i)}
+	block := reduce.Block{Text: value, Call: d.call(i, text.Block)}
 	settings := d.c.settings.Reduce
 	if settings.Eligible(block) != "" || reduce.HoldsMarker(value, d.c.key, d.snap.Binding.Session, d.resolve) {
 		return f
@@ -188,15 +192,20 @@ func (d *Draft) Puttings() []plan.Putting {
 	var all []old
 	last := d.steps[len(d.steps)-1]
 	for i, m := range d.doc.Messages {
-		if m.Role != "tool" || m.Locked != "" || m.CallID == "" || m.Mixed || last-d.steps[i] < d.c.settings.Plan.ReceiptAge {
+		if m.Locked != "" || last-d.steps[i] < d.c.settings.Plan.ReceiptAge {
 			continue
 		}
-		for _, text := range m.Texts {
-			if facts := d.oldFacts(i, text); facts.receipt.Form != "" {
-				o, _ := d.old(i, text)
-				o.message, o.text, o.facts = i, text, facts
-				o.calls = last - d.steps[i]
-				all = append(all, o)
+		for n, r := range d.results.of(i) {
+			if r.CallID == "" || r.Mixed {
+				continue
+			}
+			for _, text := range r.Texts {
+				if facts := d.oldFacts(i, text); facts.receipt.Form != "" {
+					o, _ := d.old(r, text)
+					o.message, o.result, o.text, o.facts = i, d.results.first[i]+n, text, facts
+					o.calls = last - d.steps[i]
+					all = append(all, o)
+				}
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (d *Draft) putAway(all []old) {
 	for _, o := range all {
 		d.set(o.message, o.facts.receipt)
 		if value, err := d.doc.Value(o.text); err == nil {
-			d.store(o.message, reduce.Block{Text: value, Call: d.call(o.message)}, o.facts.receipt)
+			d.store(o.message, reduce.Block{Text: value, Call: d.call(o.message, o.text.Block)}, o.facts.receipt)
 		}
 	}
 	if len(dependents) > 0 {
@@ -35,13 +35,16 @@ func (d *Draft) putAway(all []old) {
 func (d *Draft) rebase(dependents map[turn.Base]bool) {
 	v := &view{ix: delta.NewIndex()}
 	for ; v.next < d.known; v.next++ {
-		for _, text := range d.doc.Messages[v.next].Texts {
-			if dependents[turn.Base{Message: v.next, Block: text.Block}] {
-				d.set(v.next, d.anew(v, text))
-				d.opened.Rebased++
+		for _, r := range d.results.of(v.next) {
+			for _, text := range r.Texts {
+				if dependents[turn.Base{Message: v.next, Block: text.Block}] {
+					d.set(v.next, d.anew(v, text))
+					d.opened.Rebased++
+				}
 			}
+			d.showResult(v.ix, r)
 		}
-		d.show(v.ix, v.next)
+		d.showCalls(v.ix, v.next)
 	}
 	d.view = v
 }
@@ -53,7 +56,7 @@ func (d *Draft) anew(v *view, text request.Text) turn.Decision {
 	if err != nil { // it had a form, so it was read before
 		return turn.Decision{Block: text.Block, Form: turn.Original, Reason: turn.EpochRebased, ShownAt: -1, Renderer: Renderer}
 	}
-	block := reduce.Block{Text: value, Call: d.call(i)}
+	block := reduce.Block{Text: value, Call: d.call(i, text.Block)}
 	size := d.count(value)
 	original := turn.Decision{
 		Block: text.Block, Form: turn.Original, Reason: turn.EpochRebased, Tool: block.Call.Tool, Before: turn.Sum(value),
@@ -63,7 +66,7 @@ func (d *Draft) anew(v *view, text request.Text) turn.Decision {
 	settings.Form.Count, settings.NoHiding = d.count, true
 	proposals, _ := settings.Propose(block, v.index())
 	d.view = v
-	candidates, decisions, _ := d.candidates(i, text, block, proposals)
+	candidates, decisions, _ := d.candidates(text, block, proposals)
 	facts := d.facts(size, false, true)
 	facts.RequestTokens = 0
 	chosen, _ := d.c.settings.Plan.Birth(d.c.settings.Row, facts, candidates)
@@ -81,7 +84,7 @@ func (d *Draft) set(i int, decision turn.Decision) {
 		if x.Message != y.Message {
 			return x.Message - y.Message
 		}
-		return compareBlocks(x.Decision.Block, y.Decision.Block)
+		return request.CompareBlocks(x.Decision.Block, y.Decision.Block)
 	})
 	if found {
 		old := d.blocks[at].Decision
@@ -91,18 +94,4 @@ func (d *Draft) set(i int, decision turn.Decision) {
 		d.blocks = slices.Insert(d.blocks, at, b)
 	}
 	d.shrunk += decision.TokensBefore - decision.TokensAfter
-}
-
-// compareBlocks orders the strings of one message as they stand in it: shorter
-// pointers first, so that /content/10/text comes after /content/9/text.
-func compareBlocks(a, b string) int {
-	switch {
-	case len(a) != len(b):
-		return len(a) - len(b)
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

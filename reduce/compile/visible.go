@@ -14,24 +14,29 @@ import (
 	"token-terminator/turn"
 )
 
-// view is the texts the model sees before one message, as bases for deltas. It
-// grows with the messages of a turn.
+// view is the texts the model sees before one result, as bases for deltas. It grows
+// with the messages of a turn.
 type view struct {
 	ix   *delta.Index
 	next int // first message that is not in the index
+	part int // results of that message that are
 }
 
 func (v *view) index() *delta.Index { return v.ix }
 
-// visible gives the texts visible before message i.
-func (d *Draft) visible(i int) *view {
+// visible gives the texts visible before a result.
+func (d *Draft) visible(r result) *view {
 	if d.view == nil {
 		d.view = d.startView()
 	}
-	for ; d.view.next < i; d.view.next++ {
-		d.show(d.view.ix, d.view.next)
+	v := d.view
+	for ; v.next < r.message; v.next, v.part = v.next+1, 0 {
+		d.show(v.ix, v.next, v.part)
 	}
-	return d.view
+	for ; v.part < r.nth; v.part++ {
+		d.showResult(v.ix, d.results.of(r.message)[v.part])
+	}
+	return v
 }
 
 // startView takes the index of the longest remembered prefix out of the cache,
@@ -49,7 +54,7 @@ func (d *Draft) startView() *view {
 	if from < d.known {
 		ix = ix.Clone()
 		for j := from; j < d.known; j++ {
-			d.show(ix, j)
+			d.show(ix, j, 0)
 		}
 		d.c.indexes.put(keys[d.known-1], ix)
 	}
@@ -73,22 +78,22 @@ func (d *Draft) viewKeys() []viewKey {
 	return keys
 }
 
-// show adds what the model sees of message j to the index.
-func (d *Draft) show(ix *delta.Index, j int) {
-	m := d.doc.Messages[j]
-	if m.Locked != "" {
+// show adds what the model sees of message j to the index, its first results aside.
+func (d *Draft) show(ix *delta.Index, j, from int) {
+	d.showCalls(ix, j)
+	for _, r := range d.results.of(j)[from:] {
+		d.showResult(ix, r)
+	}
+}
+
+func (d *Draft) showResult(ix *delta.Index, r result) {
+	j := r.message
+	if d.doc.Messages[j].Locked != "" {
 		return // of two equal keys nobody knows which one the receiver takes
 	}
-	if m.Role == "assistant" {
-		d.showCalls(ix, j)
-		return
-	}
-	if m.Role != "tool" {
-		return
-	}
-	call := d.call(j)
+	call := d.callOf(r)
 	path, read := call.ReadPath()
-	for _, text := range m.Texts {
+	for _, text := range r.Texts {
 		if d.resting[turn.Base{Message: j, Block: text.Block}] {
 			continue
 		}
@@ -123,6 +128,9 @@ func fieldName(field envelope.Field, all []envelope.Field) string {
 }
 
 func (d *Draft) showCalls(ix *delta.Index, j int) {
+	if m := d.doc.Messages[j]; m.Role != "assistant" || m.Locked != "" {
+		return
+	}
 	for k, c := range d.doc.Messages[j].Calls {
 		args, err := d.doc.Value(c.Args)
 		if err != nil {
@@ -170,14 +178,9 @@ func (d *Draft) blocksOf(message int) []Block {
 // label names a text of a result for the model: the result's number among those of
 // the request, what the call was about and, where it has several texts, which one.
 func (d *Draft) label(j int, block string) string {
-	n := 0
-	for _, m := range d.doc.Messages[:j+1] {
-		if m.Role == "tool" {
-			n++
-		}
-	}
-	label := "result " + strconv.Itoa(n) + " (" + hint(d.call(j)) + ")"
-	if texts := d.doc.Messages[j].Texts; len(texts) > 1 {
+	n := max(d.at(j, block), 0) // of a result in any case: nothing else has a form
+	label := "result " + strconv.Itoa(n+1) + " (" + hint(d.callOf(d.results.all[n])) + ")"
+	if texts := d.results.all[n].Texts; len(texts) > 1 {
 		part := slices.IndexFunc(texts, func(t request.Text) bool { return t.Block == block })
 		label += " part " + strconv.Itoa(part+1)
 	}

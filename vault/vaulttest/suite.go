@@ -102,6 +102,7 @@ func Run(t *testing.T, open func(t *testing.T, o vault.Options) Store) {
 		"lists are newest first and bounded":                            lists,
 		"a closed vault says so":                                        closed,
 		"a cancelled context stores nothing":                            cancelled,
+		"held ids are looked for and stored again":                      holds,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
