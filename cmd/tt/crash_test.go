@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(crashChild) != "" {
 		os.Exit(crashingChild())
 	}
+	if order := os.Getenv(daemonChild); order != "" {
+		os.Exit(servingChild(order))
+	}
 	os.Exit(m.Run())
 }
 

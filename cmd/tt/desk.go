@@ -49,7 +49,6 @@ func (d *desk) answer(t *wire.Turn, out actors.TurnReduced) wire.TurnAnswer {
 		a.Tokens = &wire.Tokens{Raw: detail.Tokens.Raw.Tokens, Final: detail.Tokens.Final.Tokens, Measure: measureWord(detail.Tokens.Exact)}
 	}
 	if known && t.Detail {
-		detail.Body, detail.Edits, detail.Nodes = nil, nil, nil
 		if data, err := wire.Encode(detail); err == nil {
 			a.Detail = data
 		}

@@ -28,6 +28,7 @@ type engine struct {
 	vault    *liveVault
 	sessions *sessionBook
 	compiles *compilers
+	sweeper  *sweeper
 	started  time.Time
 	now      func() time.Time
 }
@@ -39,6 +40,7 @@ type engineConfig struct {
 	clock  actors.Clock                        // nil: the machine's
 	wrap   func(actors.Compile) actors.Compile // nil: none
 	actors actors.Config                       // bounds; the wiring is set here
+	sweep  time.Duration                       // 0: sweepEvery
 }
 
 // startEngine opens the vault in folder and starts the actors.
@@ -62,7 +64,22 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	if err := e.pipeline.start(a); err != nil {
 		return nil, errors.Join(err, v.close())
 	}
+	e.startSweeper(cfg)
 	return e, nil
+}
+
+func (e *engine) startSweeper(cfg engineConfig) {
+	e.sweeper = &sweeper{
+		every: cfg.sweep, stats: e.pipeline.system.Stats, clear: e.compiles.clear,
+		after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
+	}
+	if cfg.clock != nil {
+		e.sweeper.after = cfg.clock.AfterFunc
+	}
+	if cfg.sweep == 0 {
+		e.sweeper.every = sweepEvery
+	}
+	e.sweeper.arm()
 }
 
 // Begin compiles a turn under the settings its session came with.
@@ -77,7 +94,25 @@ func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draf
 		return nil, turn.InternalError
 	}
 	cmd.Facts = facts.Facts
-	return turnCompiler{c}.Begin(snap, cmd)
+	draft, why := turnCompiler{c}.Begin(snap, cmd)
+	if why != "" {
+		return nil, why
+	}
+	return editsDraft{draft}, ""
+}
+
+// editsDraft answers with edits only: the caller has the request, and answers are
+// remembered for retries.
+type editsDraft struct{ actors.Draft }
+
+func (d editsDraft) Finish(p turn.Pinned) actors.Outcome {
+	out := d.Draft.Finish(p)
+	out.Body = nil
+	if detail, ok := out.Detail.(compile.Outcome); ok {
+		detail.Body, detail.Edits, detail.Nodes = nil, nil, nil
+		out.Detail = detail
+	}
+	return out
 }
 
 // turnFacts is what a turn's compiler is told besides the request.
@@ -98,6 +133,7 @@ func (e *engine) Open(hello *wire.Hello) (host.Desk, error) {
 // Close implements host.Backend: sessions finish, the writer commits what is queued,
 // the log is merged, the file is closed.
 func (e *engine) Close(ctx context.Context) error {
+	e.sweeper.end()
 	return errors.Join(e.pipeline.system.Stop(ctx), e.vault.close())
 }
 
@@ -120,6 +156,14 @@ const maxCompilers = 64
 
 func newCompilers() *compilers {
 	return &compilers{memo: tokens.NewMemo(memoBytes), made: map[compilerKey]*compile.Compiler{}}
+}
+
+// clear lets go of every compiler and of what was counted.
+func (c *compilers) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.memo = tokens.NewMemo(memoBytes)
+	clear(c.made)
 }
 
 func (c *compilers) of(s *sessionSettings, model string, marker []byte) (*compile.Compiler, error) {

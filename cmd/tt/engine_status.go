@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
+	"runtime/metrics"
 	"time"
 
 	"token-terminator/host"
@@ -25,6 +27,8 @@ type daemonStatus struct {
 	Foreign     int64     `json:"foreign_connections"`
 	Crowded     int64     `json:"crowded_connections"`
 	Panics      int64     `json:"panics"`
+	Goroutines  int       `json:"goroutines"`
+	MemoryBytes int64     `json:"memory_bytes"` // taken from the system by Go, what it gave back aside
 }
 
 // engineStatus is what status says of the actors.
@@ -58,6 +62,13 @@ type statusReport struct {
 	Warnings []string       `json:"warnings"`
 }
 
+// memoryTaken is what the Go runtime holds, in bytes.
+func memoryTaken() int64 {
+	read := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(read)
+	return int64(read[0].Value.Uint64() - read[1].Value.Uint64())
+}
+
 // Status implements host.Backend.
 func (e *engine) Status(ctx context.Context, s host.Stats) (any, error) {
 	a := e.pipeline.system.Stats()
@@ -67,6 +78,7 @@ func (e *engine) Status(ctx context.Context, s host.Stats) (any, error) {
 			PID: os.Getpid(), Version: version, Started: s.Started, UptimeS: int64(e.now().Sub(e.started).Seconds()), Leaving: s.Leaving,
 			Connections: s.Connections, OpenFrames: s.Open, Frames: s.Frames, BusyFrames: s.BusyFrames, LongFrames: s.LongFrames,
 			BadFrames: s.BadFrames, Foreign: s.Foreign, Crowded: s.Crowded, Panics: s.Panics,
+			Goroutines: runtime.NumGoroutine(), MemoryBytes: memoryTaken(),
 		},
 		Engine: engineStatus{
 			Storage: string(a.Storage), TurnsInFlight: a.TurnsInFlight, BytesInFlight: a.BytesInFlight, PinBytes: a.PinBytes,

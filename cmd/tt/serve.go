@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"token-terminator/host"
-	"token-terminator/vault"
 )
 
 // stopPatience is how long the daemon waits for answers still missing when it ends.
 const stopPatience = 15 * time.Second
+
+// memoryLimit is where the garbage collector begins to work harder, in bytes. What is
+// kept has bounds of its own; this keeps garbage from doubling it.
+const memoryLimit = 1 << 30
 
 type serveFlags struct {
 	home, vault string
@@ -65,7 +69,7 @@ Examples:
 		if !f.foreground {
 			return f.background(s, folder)
 		}
-		return f.serve(s, folder)
+		return f.serve(s, folder, engineConfig{})
 	}
 	return v
 }
@@ -93,12 +97,15 @@ func (f *serveFlags) tell(s *stage, folder string, info host.Info) error {
 	return err
 }
 
-func (f *serveFlags) serve(s *stage, folder string) error {
+func (f *serveFlags) serve(s *stage, folder string, cfg engineConfig) error {
+	if s.getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	lease, err := host.Acquire(s.ctx, folder)
 	if err != nil {
 		return startFailure(err)
 	}
-	e, err := startEngine(folder, engineConfig{vault: vault.Options{}})
+	e, err := startEngine(folder, cfg)
 	if err != nil {
 		return errors.Join(err, lease.Release())
 	}
