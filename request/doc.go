@@ -1,10 +1,11 @@
 // Package request reads provider requests as bytes with spans and edits them by
 // splicing: a request is never decoded and encoded again.
 //
-// What lives here: the span scan of chat.completions requests, recognition of
-// the other dialects, pairing and role order, edits, the canonical form, message
-// identity, the cuts for counting, the recovery tool's place among the tools,
-// and the scope decision over the host's out-of-band fields.
+// What lives here: the span scan of chat.completions, Anthropic Messages and OpenAI
+// Responses requests, what a tool result is in each of them, pairing and role order,
+// edits, the canonical form, message identity, the cuts for counting, the recovery
+// tool's spelling and its place among the tools, and the scope decision over the
+// host's out-of-band fields.
 // What may not: token counts, the vault, how a text is made smaller, I/O, a
 // clock, or any decision about money.
 //

@@ -52,10 +52,10 @@ type Message struct {
 	Calls  []Call      // tool_calls and the legacy function_call, tool_use blocks or the one call of an item, in the order they stand
 	Texts  []Text      // strings of text and of results, in the order they stand; empty for null
 	Mixed  bool        // content has a part that is not text
+	item   itemKind    // what a Responses item is
 	Locked turn.Reason // "" or why no string of it may be edited
 
 	results []block // tool_result blocks (Anthropic)
-	item    itemKind
 }
 
 // Text is one string of a message.

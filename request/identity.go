@@ -48,8 +48,8 @@ func (d *Doc) Chain() []turn.Digest {
 // text part. Most messages are returned as they are.
 func identity(message []byte, dialect Dialect) []byte {
 	lists := bytes.Contains(message, []byte(`"content":[`)) || dialect == Responses && bytes.Contains(message, []byte(`"output":[`))
-	if !lists && !bytes.Contains(message, []byte(`"cache_control":`)) && !bytes.Contains(message, []byte(`"prompt_cache_breakpoint":`)) {
-		return message
+	if !lists && !bytes.Contains(message, []byte(`"cache_control":`)) {
+		return message // breakpoints stand on parts only
 	}
 	out, err := withoutMarks(message, func(s *strictjson.Scanner, name string) ([]byte, error) {
 		if s.Peek() != '[' || name != "content" && (name != "output" || dialect != Responses) {

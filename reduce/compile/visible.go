@@ -149,12 +149,14 @@ func (d *Draft) showCalls(ix *delta.Index, j int) {
 
 // decided is the text in force of one string, when a decision changed it.
 func (d *Draft) decided(message int, block string) (string, bool) {
-	for _, b := range d.blocksOf(message) {
-		if b.Decision.Block == block && b.Decision.Form != turn.Original {
-			return b.Decision.Text, true
-		}
+	blocks := d.blocksOf(message)
+	at, found := slices.BinarySearchFunc(blocks, block, func(b Block, block string) int {
+		return request.CompareBlocks(b.Decision.Block, block)
+	})
+	if !found || blocks[at].Decision.Form == turn.Original {
+		return "", false
 	}
-	return "", false
+	return blocks[at].Decision.Text, true
 }
 
 // blocksOf are the decisions of one message; blocks are ordered by message.
