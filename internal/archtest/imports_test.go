@@ -32,6 +32,8 @@ var mayImport = map[string][]string{
 	"vault":                        {"turn", "vault/codec", "vault/mention", "vault/view", "internal/sqlitefile", "internal/safefile"},
 	"vault/vaulttest":              {"turn", "vault", "vault/codec", "vault/view", "internal/faults"},
 	"actors":                       {"turn"},
+	"ledger":                       {"turn", "internal/sqlitefile", "internal/safefile"},
+	"ledger/book":                  {"turn", "actors", "ledger", "plan", "reduce/compile"},
 	"datasets":                     {"turn", "internal/strictjson"},
 	"reports":                      {"turn"},
 	"testdata/needles":             {},
