@@ -7,69 +7,16 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
+
+	"token-terminator/ledger/split"
 )
 
+// Experiment splits session chains; see package split.
+type Experiment = split.Experiment
+
 // ErrExperiment says that an experiment cannot be used.
-var ErrExperiment = errors.New("experiment")
-
-// Arm is one way of an experiment and its share in percent.
-type Arm struct {
-	Name    string
-	Percent int
-}
-
-// Experiment splits session chains. Percentages add up to 100.
-type Experiment struct {
-	Name string // at most 80 runes
-	Salt string // of the split; another salt is another split
-	Arms []Arm
-}
-
-// Validate checks names and percentages.
-func (e Experiment) Validate() error {
-	if n := len([]rune(e.Name)); n == 0 || n > 80 {
-		return fmt.Errorf("%w: its name has %d characters, want 1 to 80", ErrExperiment, n)
-	}
-	sum, seen := 0, map[string]bool{}
-	for _, a := range e.Arms {
-		if a.Name == "" || seen[a.Name] || a.Percent < 0 {
-			return fmt.Errorf("%w %q: arms want different names and percentages from 0 on", ErrExperiment, e.Name)
-		}
-		seen[a.Name] = true
-		sum += a.Percent
-	}
-	if sum != 100 {
-		return fmt.Errorf("%w %q: the arms' percentages add up to %d, want 100", ErrExperiment, e.Name, sum)
-	}
-	return nil
-}
-
-// Bucket places a chain: the number in the first 8 hex digits of SHA-256(salt ‖ chain),
-// mod 100.
-func Bucket(salt, chain string) int {
-	sum := sha256.Sum256([]byte(salt + chain))
-	n, err := strconv.ParseUint(hex.EncodeToString(sum[:])[:8], 16, 32)
-	if err != nil { // eight hex digits always parse
-		panic(err)
-	}
-	return int(n % 100)
-}
-
-// Of is the arm of a chain: a pure function of salt, chain and percentages. The
-// experiment must be valid.
-func (e Experiment) Of(chain string) string {
-	bucket := Bucket(e.Salt, chain)
-	for _, a := range e.Arms {
-		if bucket < a.Percent {
-			return a.Name
-		}
-		bucket -= a.Percent
-	}
-	return ""
-}
+var ErrExperiment = split.ErrExperiment
 
 // Assign gives the arm of a chain and makes it durable before it returns, so that it
 // is logged before the chain's first request. A chain keeps the arm it was given first,
@@ -95,7 +42,7 @@ func (l *Ledger) Assign(ctx context.Context, e Experiment, chain string) (string
 	defer l.write.Unlock()
 	err = l.db.QueryRowContext(ctx, `INSERT INTO arms (experiment, chain, arm, bucket, at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (experiment, chain) DO UPDATE SET arm = arm RETURNING arm`,
-		e.Name, chainKey(chain), e.Of(chain), Bucket(e.Salt, chain), l.o.Now().UnixMilli()).Scan(&arm)
+		e.Name, chainKey(chain), e.Of(chain), split.Bucket(e.Salt, chain), l.o.Now().UnixMilli()).Scan(&arm)
 	return arm, l.explain("assign arm", err)
 }
 
