@@ -36,6 +36,8 @@ var mayImport = map[string][]string{
 	"ledger":                       {"turn", "ledger/split", "internal/sqlitefile", "internal/safefile"},
 	"ledger/book":                  {"turn", "actors", "ledger", "plan", "reduce/compile"},
 	"host/settings":                {"ledger/split", "internal/safefile"},
+	"host/logs":                    {"internal/safefile"},
+	"host/watch":                   {"turn", "actors", "ledger", "vault"},
 	"host/settings/apply":          {"actors", "host/settings", "ledger", "plan", "reduce", "reduce/compile", "reduce/form", "vault"},
 	"datasets":                     {"turn", "internal/strictjson"},
 	"reports":                      {"turn"},
@@ -57,6 +59,8 @@ var thirdParty = []struct {
 	{"github.com/dlclark/regexp2/v2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
 	{"github.com/klauspost/compress/zstd", "bodies of the vault are packed in one place", []string{"vault/codec"}},
 	{"github.com/pelletier/go-toml/v2", "config.toml is read in one place, strictly", []string{"host/settings"}},
+	{"gopkg.in/natefinch/lumberjack.v2", "one log file, rotated in one place", []string{"host/logs"}},
+	{"github.com/prometheus/client_golang", "metrics in a registry of their own", []string{"host/watch"}},
 	{"github.com/stretchr/testify", "assertions", []string{"*!", "vault/vaulttest", "internal/testkit"}},
 	{"go.uber.org/goleak", "goroutine leak checks", []string{"*!"}},
 }
