@@ -41,3 +41,19 @@ func Markdown() string {
 	}
 	return b.String()
 }
+
+// Names lists every variable an environment may have, whole: settings, old variables
+// and ignored ones. No name of a key is among them.
+func Names() []string {
+	var names []string
+	for _, sp := range table {
+		names = append(names, Prefix+sp.name)
+	}
+	for _, c := range conversions {
+		names = append(names, Prefix+c.name)
+	}
+	for _, name := range ignored {
+		names = append(names, Prefix+name)
+	}
+	return names
+}

@@ -27,6 +27,7 @@ type Settings struct {
 	Preset                       string
 	Layout, Delta, Compressed    bool
 	Receipts                     bool
+	EpochBank, StrictReads       bool
 	ReceiptAge, ReceiptGain      int // assistant steps, tokens
 	FloorHiding, FloorVisible    int // tokens
 	SizeGate, MaxView            int // tokens; MaxView 0: none
@@ -56,6 +57,7 @@ type Settings struct {
 	ContextLimit, OutputReserve  int // tokens; ContextLimit 0: unknown
 	SafetyMargin                 int
 	PriceRow, Prices, CacheModel string
+	PricesAsOf                   string
 	RateInput, RateOutput        float64 // USD per million tokens, 0 unknown
 	RateRead, RateWrite          float64
 	RateCard                     string

@@ -25,14 +25,22 @@ type Status struct {
 	Warnings      []string              `json:"warnings"`
 }
 
-// Daemon is the running process.
+// Daemon is the running process, and what came over its socket since it started.
 type Daemon struct {
-	PID      int       `json:"pid"`
-	Version  string    `json:"version"`
-	Protocol int       `json:"protocol"`
-	Started  time.Time `json:"started"`
-	UptimeS  int64     `json:"uptime_s"`
-	Draining bool      `json:"draining"`
+	PID         int       `json:"pid"`
+	Version     string    `json:"version"`
+	Started     time.Time `json:"started"`
+	UptimeS     int64     `json:"uptime_s"`
+	Leaving     bool      `json:"leaving"` // it ends when its work is done
+	Connections int       `json:"connections"`
+	OpenFrames  int       `json:"open_frames"`
+	Frames      int64     `json:"frames"`
+	BusyFrames  int64     `json:"busy_frames"`
+	LongFrames  int64     `json:"long_frames"`
+	BadFrames   int64     `json:"bad_frames"`
+	Foreign     int64     `json:"foreign_connections"` // refused: of another user
+	Crowded     int64     `json:"crowded_connections"` // refused: too many
+	Panics      int64     `json:"panics"`
 }
 
 // Engine is what its actors did since it started.

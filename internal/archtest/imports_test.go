@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"host/settings":                {"ledger/split", "internal/safefile"},
 	"host/logs":                    {"internal/safefile"},
 	"host/watch":                   {"turn", "actors", "ledger", "vault"},
+	"host/doctor":                  {"turn", "host/logs", "host/settings", "host/watch", "internal/safefile", "internal/sqlitefile", "ledger", "vault"},
 	"host/settings/apply":          {"actors", "host/settings", "ledger", "plan", "reduce", "reduce/compile", "reduce/form", "vault"},
 	"datasets":                     {"turn", "internal/strictjson"},
 	"reports":                      {"turn"},

@@ -48,8 +48,12 @@ func Row(s settings.Settings, prices plan.Prices, model string) plan.Row {
 	if name == "" {
 		name = model
 	}
+	day := s.PricesAsOf
+	if !plan.IsDay(day) {
+		day = prices.AsOf()
+	}
 	if name != plan.StudyName {
-		if row, err := prices.Pick(name, prices.AsOf()); err == nil {
+		if row, err := prices.Pick(name, day); err == nil {
 			return row
 		}
 	}
