@@ -26,7 +26,7 @@ func TestAChainNeverChangesItsArm(t *testing.T) {
 	ctx := context.Background()
 	l, path := open(t, Options{})
 	given := map[string]string{}
-	for i := range 50 {
+	for i := range 20 {
 		chain := strings.Repeat("long ", i*2) + fmt.Sprint(i)
 		arm, err := l.Assign(ctx, half(), chain)
 		require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestCalibrate(t *testing.T) {
 func TestCalibrateIsPureAndMonotone(t *testing.T) {
 	t.Parallel()
 	rank := map[Verdict]int{Contradicted: 0, Unknown: 1, BorneOut: 2}
-	for seed := range uint64(200) {
+	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		var all []Sample
 		for range 60 {

@@ -33,7 +33,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func home(t *testing.T) Home {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "token-terminator")
-	v, err := vault.Open(folder, vault.Options{Now: func() time.Time { return now }})
+	v, err := vault.Open(folder, vault.Options{Synchronous: "OFF", Now: func() time.Time { return now }})
 	require.NoError(t, err)
 	text := strings.Repeat("a line of a log\n", 200)
 	_, err = v.Put(context.Background(), turn.Evidence{
@@ -41,7 +41,7 @@ func home(t *testing.T) Home {
 	})
 	require.NoError(t, err)
 	require.NoError(t, v.Close())
-	l, err := ledger.Open(context.Background(), filepath.Join(folder, ledger.FileName), ledger.Options{Now: func() time.Time { return now }})
+	l, err := ledger.Open(context.Background(), filepath.Join(folder, ledger.FileName), ledger.Options{Synchronous: "OFF", Now: func() time.Time { return now }})
 	require.NoError(t, err)
 	l.Record(ledger.Turn{Binding: turn.Binding{Session: "s", Turn: 1}, Edited: true, Reason: turn.Reduced})
 	require.NoError(t, l.Close())
