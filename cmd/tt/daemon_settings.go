@@ -119,12 +119,25 @@ func (s *sessionSettings) readForms(env map[string]string) error {
 			c.Plan.RecoveryPct = -1 // plan takes 0 for "the default"
 		}
 	}
-	if word := settingWord(env, "CONTEXT_LIMIT_TOKENS"); word != "" {
+	return s.readNumbers(env)
+}
+
+func (s *sessionSettings) readNumbers(env map[string]string) error {
+	c := &s.compile
+	for name, at := range map[string]*int{
+		"CONTEXT_LIMIT_TOKENS": &s.window, "SIZE_GATE": &c.Plan.SizeGate, "FLOOR_HIDING": &c.Plan.FloorHiding,
+		"FLOOR_VISIBLE": &c.Plan.FloorVisible, "LEAST_GAIN": &c.Plan.LeastGain, "HEAD_LINES": &c.Reduce.Form.Head,
+		"TAIL_LINES": &c.Reduce.Form.Tail, "CONTEXT_LINES": &c.Reduce.Form.Context, "MAX_TOKENS": &c.Reduce.Form.MaxTokens,
+	} {
+		word := settingWord(env, name)
+		if word == "" {
+			continue
+		}
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 {
-			return badSetting("CONTEXT_LIMIT_TOKENS")
+			return badSetting(name)
 		}
-		s.window = n
+		*at = n
 	}
 	return nil
 }

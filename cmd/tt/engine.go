@@ -65,6 +65,15 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	return e, nil
 }
 
+// warm loads the tables of the tokenizers, so that the first turn need not.
+func (e *engine) warm() {
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		if c, err := tokens.Named(name); err == nil {
+			c.Count([]byte("warm"))
+		}
+	}
+}
+
 // Begin compiles a turn under the settings its session came with.
 func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
 	s, ok := snap.Settings.(*sessionSettings)

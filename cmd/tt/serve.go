@@ -102,6 +102,7 @@ func (f *serveFlags) serve(s *stage, folder string) error {
 	if err != nil {
 		return errors.Join(err, lease.Release())
 	}
+	e.warm()
 	idle := f.idle
 	if idle == 0 {
 		idle = -1
