@@ -19,8 +19,8 @@ const (
 	Marks Cache = "marks"
 )
 
-// markedMessages is how many messages at the end of a request carry a mark.
-const markedMessages = 3
+// MarkedMessages is how many messages at the end of a request carry a mark.
+const MarkedMessages = 3
 
 // ErrBadCache says that a cache model is unknown.
 var ErrBadCache = errors.New("cache model: want prefix or marks")
@@ -160,7 +160,7 @@ func (b *Bill) common(c Call) int {
 			break
 		}
 		sum += m.Tokens
-		if i+1 == leading || i >= len(b.last)-markedMessages {
+		if i+1 == leading || i >= len(b.last)-MarkedMessages {
 			marked = sum
 		}
 	}

@@ -1,6 +1,7 @@
 // Package plan holds what a session remembers of its forms and what a form is
 // worth: the form memory, price rows, the bill of a sequence of calls, what a
-// recovery costs, and which proposed form a block takes when it is first sent.
+// recovery costs, which proposed form a block takes when it is first sent, and when old
+// ones may change (an epoch). Course prices the arms a product is compared with.
 //
 // What lives here: immutable values and formulas over token counts, digests and
 // prices. What may not: I/O, clocks, the bytes of a request, or an import of
@@ -19,8 +20,12 @@
 //	recovery debit    rate · fetch, once for each block, when it is first hidden
 //	gain of a form    removed·(w + r·horizon)
 //
+//	epoch             (w − r)·(cached end − first change) − w·removed + expected recoveries,
+//	                  against r·removed forgone on every call since the last one
+//
 // Invariants:
 //   - a Memory never changes; With gives a new one and shares what is equal;
 //   - a bill's fresh + read + written is the call's whole input;
-//   - no decision looks at a later call: horizons come from calls made so far.
+//   - no decision looks at a later call: horizons come from calls made so far; only
+//     Course.Optimum, which decides nothing, knows the future.
 package plan

@@ -15,29 +15,39 @@ import (
 // count. It is linear in the text and keeps substrings of it alive. Not safe for
 // concurrent use.
 type Needed struct {
-	seen   map[string]struct{}
+	seen   map[string]int    // word -> how often it stands in sight
 	hidden map[string]string // word -> key of the first block that hides it
 }
 
 // NewNeeded starts with nothing shown and nothing hidden.
 func NewNeeded() *Needed {
-	return &Needed{seen: map[string]struct{}{}, hidden: map[string]string{}}
+	return &Needed{seen: map[string]int{}, hidden: map[string]string{}}
 }
 
 // Show notes text the model sees from now on: message texts as sent, tool
 // declarations, system text, arguments of earlier calls (ShowJSON).
 func (n *Needed) Show(text string) {
-	eachWord(text, func(w string) { n.seen[w] = struct{}{} })
+	eachWord(text, func(w string) { n.seen[w]++ })
+}
+
+// Unshow takes back one Show of the same text: it stands in sight no more.
+func (n *Needed) Unshow(text string) {
+	eachWord(text, func(w string) {
+		if n.seen[w]--; n.seen[w] <= 0 {
+			delete(n.seen, w)
+		}
+	})
 }
 
 // ShowJSON notes the strings, keys and numbers of a JSON text; what does not parse
 // is noted as plain text.
 func (n *Needed) ShowJSON(raw string) {
-	eachJSONWord(raw, func(w string) { n.seen[w] = struct{}{} })
+	eachJSONWord(raw, func(w string) { n.seen[w]++ })
 }
 
 // Hide notes the whole text of a block that is shown in part; the shown part goes
-// to Show. Words that stand elsewhere may be shown before or after.
+// to Show. Words that stand elsewhere may be shown before or after. A block that was
+// in sight until now goes to Unshow first.
 func (n *Needed) Hide(key, text string) {
 	eachWord(text, func(w string) {
 		if _, seen := n.seen[w]; seen {
@@ -59,7 +69,7 @@ func (n *Needed) Use(arguments string) []string {
 		if _, seen := n.seen[w]; seen {
 			return
 		}
-		n.seen[w] = struct{}{}
+		n.seen[w]++
 		if key, ok := n.hidden[w]; ok && !listed[key] {
 			listed[key] = true
 			keys = append(keys, key)

@@ -19,6 +19,17 @@ type Settings struct {
 	// HorizonMin and HorizonMax bound how many later calls a birth decision counts
 	// on; see Horizon.
 	HorizonMin, HorizonMax int
+	// ReceiptGain is the least tokens a receipt takes away; ReceiptAge is how many
+	// calls must have been answered after a result before it may be put away.
+	ReceiptGain, ReceiptAge int
+	// ReadCalls is how many calls a read of a file stays in sight after its path was
+	// last named by a call; StrictReads keeps it for good once a later call names it.
+	ReadCalls   int
+	StrictReads bool
+	// Bank bounds warm epochs: one must be covered by what the session has saved so far
+	// and BankPct percent of its cost.
+	Bank    bool
+	BankPct float64
 }
 
 // Defaults. The floors, the least gain and the size gate are fixed by the project's
@@ -32,6 +43,10 @@ const (
 	DefaultRecoveryPct  = 5.0
 	DefaultFetchOutput  = 60
 	DefaultPageTokens   = 2000
+	DefaultReceiptGain  = 400
+	DefaultReceiptAge   = 5
+	DefaultReadCalls    = 5
+	DefaultBankPct      = 2.0
 	// DefaultHorizonMin and DefaultHorizonMax: a session is expected to go on for as
 	// many calls as it has had (a Lindy estimate: it needs no forecast), but for no
 	// fewer than 5, because a tool result is never the last thing of a run, and for
@@ -60,13 +75,21 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.PageTokens, DefaultPageTokens)
 	fill(&s.HorizonMin, DefaultHorizonMin)
 	fill(&s.HorizonMax, DefaultHorizonMax)
-	switch {
-	case s.RecoveryPct == 0:
-		s.RecoveryPct = DefaultRecoveryPct
-	case s.RecoveryPct < 0:
-		s.RecoveryPct = 0
-	}
+	fill(&s.ReceiptGain, DefaultReceiptGain)
+	fill(&s.ReceiptAge, DefaultReceiptAge)
+	fill(&s.ReadCalls, DefaultReadCalls)
+	fillPct(&s.RecoveryPct, DefaultRecoveryPct)
+	fillPct(&s.BankPct, DefaultBankPct)
 	return s
+}
+
+func fillPct(field *float64, value float64) {
+	switch {
+	case *field == 0:
+		*field = value
+	case *field < 0:
+		*field = 0
+	}
 }
 
 // TooSmall says whether a request of so many tokens is under the size gate.

@@ -1,5 +1,5 @@
 // Package reduce proposes smaller ways to show one tool result: layout, reference,
-// delta, compressed. It is pure: same input, same proposals, no I/O, no clock.
+// delta, compressed, and the receipt of an old one. It is pure: same input, same proposals, no I/O, no clock.
 //
 // What lives here: the façade over the stages (kind, envelope, layout, delta,
 // evidence, structured), the marker, and the declaration of the recovery tool.

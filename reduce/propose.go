@@ -73,6 +73,8 @@ type Proposal struct {
 	Text   string    // the whole new text of a form that hides nothing
 	View   form.View // of a form that hides
 	Bases  []int     // indexes into the delta index, for reference and delta
+	// Synopsis is what a receipt says of the whole text; "" for every other form.
+	Synopsis string
 }
 
 // Render gives the text as the model will see it, with the shown id's place
@@ -80,6 +82,9 @@ type Proposal struct {
 func (p Proposal) Render(id turn.ArtifactID, tag string) (text string, at, length int) {
 	if !p.Form.Hides() {
 		return p.Text, -1, 0
+	}
+	if p.Form == turn.Receipt {
+		return markerFor(p.Synopsis, id, tag)
 	}
 	marker, at, length := Marker(p.View.Shown, p.View.Total, p.View.Unit, id, tag)
 	return p.View.Head + marker + p.View.Tail, len(p.View.Head) + at, length
@@ -112,7 +117,7 @@ func (s Settings) Propose(b Block, ix *delta.Index) ([]Proposal, turn.Reason) {
 	}
 	p := proposer{Settings: s, block: b, ix: ix, count: s.Form.WithDefaults().Count, size: size}
 	_, p.read = b.Call.ReadPath()
-	p.hide = s.mayHide() && !p.read && size >= s.Hiding && !s.NoHiding
+	p.hide = s.MayHide() && !p.read && size >= s.Hiding && !s.NoHiding
 	if env, ok := envelope.Open(b.Text); ok && s.worthOpening(env) {
 		p.envelope(env)
 	} else {
@@ -124,7 +129,8 @@ func (s Settings) Propose(b Block, ix *delta.Index) ([]Proposal, turn.Reason) {
 	return p.out, p.why
 }
 
-func (s Settings) mayHide() bool {
+// MayHide says whether the preset takes text out of sight.
+func (s Settings) MayHide() bool {
 	return s.Preset == "" || s.Preset == Default || s.Preset == Tight
 }
 

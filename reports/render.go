@@ -61,6 +61,8 @@ func (r Report) write(w io.Writer, o Options, s style) error {
 		summary(&b, s, t)
 	}
 	r.spread(&b, s)
+	r.arms(&b, s)
+	r.epochs(&b, s)
 	groups(&b, s, "By form", "form", r.Total.ByForm)
 	groups(&b, s, "By tool", "tool", r.Total.ByTool)
 	reasons(&b, s, r.Total.Reasons)
@@ -161,6 +163,9 @@ func summary(b *strings.Builder, s style, t Session) {
 		money(c.RecoveryDebit, c.Unit), share(c.SavedPct)))
 	s.pair(b, "Other arms", fmt.Sprintf("birth %s, always rewrite %s, masking %s, optimum %s", arm(c.Birth, c.Unit),
 		arm(c.AlwaysRewrite, c.Unit), arm(c.Masking, c.Unit), arm(c.Optimum, c.Unit)))
+	if share := t.Cost.ShareOfOptimum; share != nil && c.Optimum != nil && *c.Optimum > 0 {
+		s.pair(b, "Against optimum", fmt.Sprintf("%.3f times its cost; %s of what it gains over birth", c.Net()/(*c.Optimum), pct(100**share)))
+	}
 	s.pair(b, "Saved of", fmt.Sprintf("%s touchable, %s new input, %s whole requests, %s the bill", share(ratio(t.UniqueTokensRemoved, d.Touchable)),
 		share(ratio(t.UniqueTokensRemoved, d.NewInput)), share(ratio(t.Tokens.Saved, d.Request)), share(c.SavedPct)))
 	s.pair(b, "Evidence", fmt.Sprintf("%s blocks hidden; %s originals kept, %s read back, %s failed", count(t.HiddenBlocks()), count(t.Artifacts),

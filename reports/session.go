@@ -150,6 +150,22 @@ func (s *Session) AddBlock(form turn.Form, tool string, before, after int) {
 	}
 }
 
+// DropBlock takes back one AddBlock: the block is shown in another form from now on.
+func (s *Session) DropBlock(form turn.Form, tool string, before, after int) {
+	g := Group{Blocks: -1, TokensBefore: -before, TokensAfter: -after, Saved: after - before}
+	take(s.ByForm, string(form), g)
+	take(s.ByTool, tool, g)
+	s.UniqueTokensRemoved += g.Saved
+}
+
+func take(by map[string]Group, name string, g Group) {
+	if sum := by[name].Plus(g); sum.Blocks > 0 {
+		by[name] = sum
+	} else {
+		delete(by, name)
+	}
+}
+
 // AddReason counts one block or turn that ended for a reason.
 func (s *Session) AddReason(r turn.Reason) {
 	if s.Reasons == nil {

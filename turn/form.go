@@ -34,7 +34,11 @@ type Base struct {
 // Decision is how one string of one message is shown, from the first time it is
 // sent until an epoch changes it.
 type Decision struct {
-	Block    string     `json:"block"` // RFC 6901 pointer inside the message, e.g. "/content"
+	Block string `json:"block"` // RFC 6901 pointer inside the message, e.g. "/content"
+	// Of is the index of an earlier message that an epoch shows anew from this node
+	// on; 0 means the node's own message. Only a request whose chain runs through the
+	// node shows it so: forks that left the chain before keep the older form.
+	Of       int        `json:"of,omitempty"`
 	Form     Form       `json:"form"`
 	Reason   Reason     `json:"reason"`
 	Tool     string     `json:"tool,omitempty"`

@@ -79,6 +79,15 @@ const (
 	LowerRung        Reason = "lower_rung"       // dropped so that the rest of the turn passes
 )
 
+// Why an epoch was opened: why old messages changed in a turn. A memory_mismatch
+// opens one too.
+const (
+	EpochCold    Reason = "epoch_cold"        // the cache was cold anyway
+	EpochWindow  Reason = "epoch_window"      // the context window would overflow
+	EpochEarned  Reason = "epoch_rent_or_buy" // the saving forgone had reached the price
+	EpochRebased Reason = "epoch_rebased"     // its base was put away: shown anew without it
+)
+
 // Why a block got its form.
 const (
 	LayoutLossless   Reason = "layout_lossless"   // the text gives back the old bytes
@@ -94,6 +103,7 @@ const (
 	CompressedBuild  Reason = "compressed_build"
 	CompressedStack  Reason = "compressed_stack"
 	CompressedPlain  Reason = "compressed_plain"
+	ReceiptOld       Reason = "receipt_old" // an old answered result, put away in an epoch
 )
 
 // Reasons lists every reason, in the order of this file.
@@ -113,6 +123,7 @@ var allReasons = []Reason{
 	BelowFloor, ExcludedTool, ReadExempt, RecoveredText, OwnMarker, MixedContent, NestedCall,
 	LoneSurrogate, RecoveryToolGone, NoForcedFit, LeastGain, RecoveryCost, NoFormSmaller, BadUnicode, EvidenceLost,
 	ParseFailed, ProofMissing, LowerRung,
+	EpochCold, EpochWindow, EpochEarned, EpochRebased,
 	LayoutLossless, LayoutEquivalent, ReferenceSame, DeltaRuns, RepeatOfHidden, CompressedLog, CompressedJSON,
-	CompressedNDJSON, CompressedSearch, CompressedTest, CompressedBuild, CompressedStack, CompressedPlain,
+	CompressedNDJSON, CompressedSearch, CompressedTest, CompressedBuild, CompressedStack, CompressedPlain, ReceiptOld,
 }

@@ -36,7 +36,7 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
-		replayVerb(), reduceVerb(), recoverVerb(), explainVerb(), vaultVerb(), benchVerb(), versionVerb(),
+		serveVerb(), replayVerb(), reduceVerb(), recoverVerb(), explainVerb(), vaultVerb(), benchVerb(), versionVerb(),
 		statusVerb(), doctorVerb(), configVerb(),
 	}
 }

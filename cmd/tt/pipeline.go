@@ -38,7 +38,8 @@ type turnCompiler struct{ compiler *compile.Compiler }
 
 func (c turnCompiler) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
 	known, _ := snap.Memory.(memory)
-	draft, reason := c.compiler.Begin(compile.Snapshot{Binding: snap.Binding, Memory: known.forms}, cmd.Body)
+	facts, _ := cmd.Facts.(compile.Facts)
+	draft, reason := c.compiler.Begin(compile.Snapshot{Binding: snap.Binding, Memory: known.forms, Facts: facts}, cmd.Body)
 	if reason != "" {
 		return nil, reason
 	}
@@ -84,11 +85,16 @@ func startPipeline(c *compile.Compiler, v *vault.Vault) (*pipeline, error) {
 }
 
 func startCompiling(c actors.Compile, v *vault.Vault) (*pipeline, error) {
-	system, err := actors.Start(actors.Config{
+	return startSystem(v, actors.Config{
 		Engine: "replay", Compile: c, Store: vaultStore{v},
-		NewMemory:   func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} },
 		TurnTimeout: actors.NoDeadline, Compilers: runtime.GOMAXPROCS(0), MaxBytes: 1 << 30, MaxPinBytes: 1 << 30,
 	})
+}
+
+// startSystem runs the actors of cfg over an open vault, which the pipeline owns then.
+func startSystem(v *vault.Vault, cfg actors.Config) (*pipeline, error) {
+	cfg.NewMemory = func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} }
+	system, err := actors.Start(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("start pipeline: %w", err)
 	}

@@ -24,9 +24,10 @@ import (
 type replayFlags struct {
 	format, assume, cache, row, unit, preset, dump, model string
 	asOf, prices, html                                    string
-	prefix, gaps                                          int
+	prefix, gaps, window                                  int
+	bank, noEpochs, strictReads                           bool
 	rate                                                  float64
-	json, markdown, quiet                                 bool
+	json, markdown, quiet, daemon                         bool
 	minMessages                                           int
 }
 
@@ -74,11 +75,16 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.StringVar(&f.dump, "dump", "", "write every request, its reduced form and the vault below this new `folder`")
 	fs.IntVar(&f.prefix, "prefix", datasets.DefaultPrefix, "`tokens` of tools and system text where the host's prompt was not recorded (bill only)")
 	fs.IntVar(&f.gaps, "gaps", 0, "every `N` calls the provider's cache is cold; 0 as recorded")
+	fs.IntVar(&f.window, "window", 0, "how many `tokens` of input the model takes: a request over it opens an epoch; 0 unknown")
+	fs.BoolVar(&f.noEpochs, "no-epochs", false, "never change a message that was sent")
+	fs.BoolVar(&f.bank, "bank", false, "open a warm epoch only when the session has saved its price already")
+	fs.BoolVar(&f.strictReads, "strict-reads", false, "never put a read away whose path any later call names")
 	fs.Float64Var(&f.rate, "recovery-rate", plan.DefaultRecoveryPct, "`percent` of hidden blocks that are fetched back once")
 	fs.IntVar(&f.minMessages, "min-messages", 0, "leave out sessions with fewer `messages`")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.BoolVar(&f.markdown, "markdown", false, "print Markdown")
 	fs.StringVar(&f.html, "html", "", "also write the report as one page to this `file`: plots, tables, no script, nothing loaded")
+	fs.BoolVar(&f.daemon, "daemon", false, "send every turn through a daemon that is started for this replay, as a host would")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
@@ -87,7 +93,8 @@ type replay struct {
 	flags    *replayFlags
 	settings compile.Settings
 	compiler *compile.Compiler
-	pipeline *pipeline
+	births   rowCompilers // the same without epochs
+	pipeline reducer
 	pricing  pricing
 	cache    plan.Cache
 	folder   string // of the vault
@@ -153,8 +160,8 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 	if !ok {
 		return none, "", usagef("there is no preset %q", f.preset).try("--preset default, lossless, equivalent or tight")
 	}
-	if f.prefix < 0 || f.gaps < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
-		return none, "", usagef("--prefix, --gaps and --min-messages want 0 or more, --recovery-rate 0 to 100")
+	if f.prefix < 0 || f.gaps < 0 || f.window < 0 || f.rate < 0 || f.rate > 100 || f.minMessages < 0 {
+		return none, "", usagef("--prefix, --gaps, --window and --min-messages want 0 or more, --recovery-rate 0 to 100")
 	}
 	if f.json && f.markdown {
 		return none, "", usagef("--json and --markdown exclude each other")
@@ -164,7 +171,10 @@ func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
 			return none, "", usagef("%w", err).try("--assume-tokenizer o200k_base")
 		}
 	}
-	s := compile.Settings{Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}}
+	s := compile.Settings{
+		Assume: f.assume, Row: plan.Study(), Reduce: reduce.Settings{Preset: preset}, Cache: cache, NoEpochs: f.noEpochs,
+	}
+	s.Plan.Bank, s.Plan.StrictReads = f.bank, f.strictReads
 	s.Plan.RecoveryPct = f.rate
 	if f.rate == 0 {
 		s.Plan.RecoveryPct = -1 // plan takes 0 for "the default"
@@ -212,7 +222,7 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if err != nil {
 		return report, nil, storage(err)
 	}
-	if err := r.openPipeline(sessions, v, 256<<20); err != nil {
+	if err := r.openPipeline(ctx, sessions, v, 256<<20); err != nil {
 		return report, nil, err
 	}
 	runs := r.each(ctx, sessions)

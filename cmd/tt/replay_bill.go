@@ -50,8 +50,7 @@ func rawDigest(doc *request.Doc, i int) turn.Digest {
 
 // bills prices one call in every arm. Tools and other fields stand before the
 // messages; the recorded arm has no declaration of ours.
-func (run *sessionRun) bills(i int, cold bool, raw int) {
-	output := run.outputTokens(run.turns[i].Answers)
+func (run *sessionRun) bills(output int, cold bool, raw int) {
 	for k, a := range run.arms {
 		recorded := a.raw.Add(plan.Call{
 			Fixed: run.added + run.fixedRaw, FixedDigest: fixedName("raw"),
@@ -70,18 +69,21 @@ func (run *sessionRun) bills(i int, cold bool, raw int) {
 	run.figures.Denominators.Request += raw
 }
 
+// output is the tokens of the recorded answer.
+func (run *sessionRun) output(i int) int {
+	return run.outputTokens(run.turns[i].Answers)
+}
+
 // fixedName names the fixed part of an arm: it never changes within a session.
 func fixedName(arm string) turn.Digest { return turn.Sum(arm) }
 
 // finish computes the session's money and what it is compared with.
-func (run *sessionRun) finish() {
+func (run *sessionRun) finish() error {
 	f, first := &run.figures, run.arms[0]
 	calls := first.raw.Calls()
 	f.Cost.Unit, f.Cost.PriceRow, f.Cost.Assumed = run.r.flags.unit, priceRow(first.row), first.row.Assumed
 	f.Cost.Raw, f.Cost.Final = first.raw.Total().Cost, first.our.Total().Cost
 	f.Cost.RecoveryDebit = first.debits.Expected(calls)
-	birth := f.Cost.Final + f.Cost.RecoveryDebit
-	f.Cost.Birth = &birth
 	f.NeededLater.Count, f.NeededLater.Debit = first.debits.NeededLater(calls)
 	f.Denominators.Touchable = run.touchable + f.UniqueTokensRemoved
 	f.Denominators.NewInput = run.raw.sum
@@ -89,6 +91,7 @@ func (run *sessionRun) finish() {
 	if factor, ok := run.session.Calibration(run.turns, run.counted); ok {
 		run.notes = append(run.notes, fmt.Sprintf("%s: calibrated ×%.2f against the recorded usage", run.session.ID, factor))
 	}
+	return run.compared()
 }
 
 // sensitivity says what the same forms save at other read prices, for the sessions

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -32,6 +31,7 @@ type sessionRun struct {
 
 	row       plan.Row // the session's, in the bill's unit
 	arms      []arm    // that row first, then rows shown beside it
+	birth     *birthArm
 	underLine underLine
 	needed    *plan.Needed
 	counted   []int // input tokens of each turn as recorded
@@ -42,10 +42,12 @@ type sessionRun struct {
 	added             int  // prefix tokens of the bill
 	raw, sent         partList
 	touchable         int
-	last              []byte              // the request sent before
-	artifacts         map[turn.Digest]int // evidence of this session's forms: blocks that name it
+	last              []byte               // the request sent before
+	artifacts         map[turn.Digest]bool // evidence of this session's forms
 	evidence          []proofOf
-	hidden            map[string]hiddenBlock // by the key of Needed and Debits
+	inForce           map[turn.Base]turn.Decision // how each changed block is shown now
+	before            *request.Doc                // the request sent before
+	hidden            map[string]hiddenBlock      // by the key of Needed and Debits
 }
 
 // hiddenBlock is the form and tool a hidden block is counted under.
@@ -74,7 +76,8 @@ func sensitivityReads() []float64 { return []float64{0.05, 0.025} }
 func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 	run := &sessionRun{
 		r: r, session: s, turns: s.Turns(), meter: r.compiler.Meter(s.Model),
-		needed: plan.NewNeeded(), artifacts: map[turn.Digest]int{}, hidden: map[string]hiddenBlock{},
+		needed: plan.NewNeeded(), artifacts: map[turn.Digest]bool{}, inForce: map[turn.Base]turn.Decision{},
+		hidden: map[string]hiddenBlock{},
 	}
 	run.dump = newDumper(r.flags.dump, s.DumpName())
 	run.start()
@@ -88,7 +91,7 @@ func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 			return run
 		}
 	}
-	run.finish()
+	run.err = run.finish()
 	return run
 }
 
@@ -117,6 +120,7 @@ func (run *sessionRun) start() {
 		}
 		run.arms = append(run.arms, arm{row: row, raw: raw, our: our, debits: plan.NewDebits(run.r.settings.Plan, row)})
 	}
+	run.birth = newBirthArm(run)
 	run.notes = append(run.notes, prefixed(s.ID, s.Notes)...)
 }
 
@@ -148,13 +152,16 @@ func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 	t := run.turns[i]
 	in := run.declare(i, t.Request())
 	began := time.Now()
-	answer := run.r.pipeline.reduce(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
+	answer, err := run.r.pipeline.turn(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
 		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
-		Body:    in,
+		Body:    in, Facts: run.facts(i, cold),
 	})
 	took := float64(time.Since(began).Microseconds()) / 1000
 	if ctx.Err() != nil {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if answer.Reason == turn.StorageUnavailable || answer.Reason == turn.VaultFull {
 		return storage(fmt.Errorf("the vault in %s took no evidence: %s", run.r.folder, answer.Reason))
@@ -192,12 +199,17 @@ func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduc
 	}
 	rawTotal := run.raw.extend(run.meter, before) - run.fixedIn + run.fixedRaw
 	sentTotal := run.sent.extend(run.meter, after)
-	run.promises(in, answer.Body, rawTotal, sentTotal)
+	run.promises(in, answer.Body, rawTotal, sentTotal, detail.Epoch != nil)
 	run.counted = append(run.counted, rawTotal)
 	run.figures.AddTurn(rawTotal, sentTotal, took)
 	run.figures.AddReason(answer.Reason)
-	run.newBlocks(i, before, after, detail, sentTotal)
-	run.bills(i, cold, rawTotal)
+	run.blocks(i, before, after, detail, sentTotal)
+	run.before = after
+	output := run.output(i)
+	run.bills(output, cold, rawTotal)
+	if err := run.birth.turn(run, in, before, i, output, cold); err != nil {
+		return err
+	}
 	run.answer(run.turns[i])
 	return nil
 }
@@ -229,12 +241,12 @@ func fixedTokens(m *tokens.Meter, doc *request.Doc) int {
 }
 
 // promises holds the turn to what every turn must keep.
-func (run *sessionRun) promises(in, out []byte, raw, sent int) {
+func (run *sessionRun) promises(in, out []byte, raw, sent int, epoch bool) {
 	declared := run.fixedIn - run.fixedRaw
 	if len(out) > len(in) || utf8.RuneCount(out) > utf8.RuneCount(in) || sent > raw+declared {
 		run.figures.EnlargedTurns++
 	}
-	if run.last != nil && !bytes.HasPrefix(out, run.last) {
+	if run.last != nil && !epoch && !bytes.HasPrefix(out, run.last) {
 		run.figures.PrefixViolations++
 	}
 	doc, err := request.Parse(out)
@@ -243,69 +255,6 @@ func (run *sessionRun) promises(in, out []byte, raw, sent int) {
 		return
 	}
 	run.last = out[:doc.Messages[len(doc.Messages)-1].Span.End]
-}
-
-// newBlocks books the forms first shown in this turn, and what the model sees.
-func (run *sessionRun) newBlocks(i int, before, after *request.Doc, detail compile.Outcome, sent int) {
-	run.sees(after)
-	for _, b := range detail.Blocks {
-		if !b.New {
-			continue
-		}
-		d := b.Decision
-		run.figures.AddBlock(d.Form, d.Tool, d.TokensBefore, d.TokensAfter)
-		run.figures.AddReason(d.Reason)
-		if run.artifacts[d.Before] == 0 {
-			run.figures.Artifacts++
-		}
-		run.artifacts[d.Before]++
-		run.evidence = append(run.evidence, proofOf{d.Artifact, d.Before})
-		if !d.Form.Hides() {
-			continue
-		}
-		key := strconv.Itoa(b.Message) + d.Block
-		run.needed.Hide(key, oldText(before, b))
-		run.hidden[key] = hiddenBlock{d.Form, d.Tool}
-		for _, a := range run.arms {
-			a.debits.Hide(key, i, sent+run.added, d.TokensBefore)
-		}
-	}
-	for _, k := range detail.Kept {
-		run.figures.AddReason(k.Reason)
-	}
-}
-
-func oldText(doc *request.Doc, b compile.Block) string {
-	for _, text := range doc.Messages[b.Message].Texts {
-		if text.Block == b.Decision.Block {
-			value, err := doc.Value(text)
-			if err == nil {
-				return value
-			}
-		}
-	}
-	return ""
-}
-
-// sees notes the texts of the messages that are new in this request.
-func (run *sessionRun) sees(doc *request.Doc) {
-	for j := run.sent.shown; j < len(doc.Messages); j++ {
-		m := doc.Messages[j]
-		for _, text := range m.Texts {
-			if value, err := doc.Value(text); err == nil {
-				run.needed.Show(value)
-				if m.Role == "tool" {
-					run.touchable += run.meter.JSONString(value).Tokens
-				}
-			}
-		}
-		for _, call := range m.Calls {
-			if value, err := doc.Value(call.Args); err == nil {
-				run.needed.ShowJSON(value)
-			}
-		}
-	}
-	run.sent.shown = len(doc.Messages)
 }
 
 // answer notes what the recorded answer's calls used.

@@ -70,6 +70,9 @@ func TestReplay_DumpLetsAnOutsiderCheckEveryClaim(t *testing.T) {
 			Pairing   int            `json:"pairing_violations"`
 			Prefix    int            `json:"prefix_violations"`
 			Artifacts int            `json:"artifacts"`
+			Epochs    []struct {
+				Turn int `json:"turn"`
+			} `json:"epochs"`
 		} `json:"sessions"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
@@ -78,7 +81,11 @@ func TestReplay_DumpLetsAnOutsiderCheckEveryClaim(t *testing.T) {
 	for _, s := range report.Sessions {
 		require.Zero(t, s.Failed+s.Enlarged+s.Pairing+s.Prefix, s.ID)
 		folder := filepath.Join(dir, datasets.Session{ID: s.ID}.DumpName())
-		changed += audit(t, folder, func(id string) string {
+		epochs := map[int]bool{}
+		for _, e := range s.Epochs {
+			epochs[e.Turn] = true
+		}
+		changed += audit(t, folder, epochs, func(id string) string {
 			code, text, errs := tt(t, "", "vault", "get", id, "--vault", filepath.Join(dir, "vault"))
 			require.Equal(t, exitDone, code, errs)
 			return text
@@ -136,12 +143,57 @@ func TestReplay_JSONKeepsTheContract(t *testing.T) {
 	}
 	var cost map[string]any
 	require.NoError(t, json.Unmarshal(sessions[0]["cost"], &cost))
-	for _, arm := range []string{"always_rewrite", "masking", "optimum", "share_of_optimum"} {
-		require.Contains(t, cost, arm)
-		require.Nil(t, cost[arm], "%s is not run in this release", arm)
+	require.Contains(t, cost, "share_of_optimum")
+	for _, arm := range []string{"birth", "always_rewrite", "masking", "optimum"} {
+		require.Positive(t, cost[arm], arm)
 	}
-	require.InDelta(t, cost["final"].(float64)+cost["recovery_debit"].(float64), cost["birth"], 1e-6)
-	require.Equal(t, "[]", string(sessions[0]["epochs"]))
+	if string(sessions[0]["epochs"]) == "[]" {
+		require.InDelta(t, cost["final"].(float64)+cost["recovery_debit"].(float64), cost["birth"], 1e-6)
+	}
+}
+
+// With a gap every nine calls old results are put away; without epochs nothing is.
+func TestReplay_GapsOpenEpochs(t *testing.T) {
+	t.Parallel()
+	type figures struct {
+		Total struct {
+			ByForm map[string]any `json:"by_form"`
+			Cost   struct {
+				Final   float64 `json:"final"`
+				Debit   float64 `json:"recovery_debit"`
+				Birth   float64 `json:"birth"`
+				Optimum float64 `json:"optimum"`
+			} `json:"cost"`
+			Prefix int `json:"prefix_violations"`
+			Failed int `json:"recoveries_failed"`
+		} `json:"total"`
+		Sessions []struct {
+			Epochs []struct{ Kind string } `json:"epochs"`
+		} `json:"sessions"`
+	}
+	run := func(args ...string) (f figures) {
+		code, out, errs := tt(t, "", append([]string{"replay", "--json", "--gaps", "9"}, args...)...)
+		require.Equal(t, exitDone, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &f))
+		return f
+	}
+	with, without := run(), run("--no-epochs")
+	require.Contains(t, with.Total.ByForm, "receipt")
+	require.NotContains(t, without.Total.ByForm, "receipt")
+	require.Zero(t, with.Total.Prefix+with.Total.Failed+without.Total.Prefix)
+	require.InDelta(t, without.Total.Cost.Birth, without.Total.Cost.Final+without.Total.Cost.Debit, 1e-3)
+	require.InDelta(t, without.Total.Cost.Birth, with.Total.Cost.Birth, 1e-3, "the birth arm is the session without epochs")
+	require.Less(t, with.Total.Cost.Final+with.Total.Cost.Debit, with.Total.Cost.Birth)
+	require.LessOrEqual(t, with.Total.Cost.Optimum, with.Total.Cost.Birth+1e-6)
+	cold := 0
+	for _, s := range with.Sessions {
+		for _, e := range s.Epochs {
+			if e.Kind == "cold" {
+				cold++
+			}
+		}
+	}
+	require.Positive(t, cold)
 }
 
 func TestReplay_ATranscriptOfClaudeCodeReplays(t *testing.T) {

@@ -122,8 +122,12 @@ next:
 
 // add puts a new decision in force within this turn.
 func (d *Draft) add(i int, block reduce.Block, decision turn.Decision) {
-	d.blocks = append(d.blocks, Block{Message: i, Decision: decision, New: true})
-	d.shrunk += decision.TokensBefore - decision.TokensAfter
+	d.set(i, decision)
+	d.store(i, block, decision)
+}
+
+// store names the whole old string as evidence of a decision.
+func (d *Draft) store(i int, block reduce.Block, decision turn.Decision) {
 	d.artifacts = append(d.artifacts, turn.Artifact{
 		Digest: decision.Before, Text: block.Text, Tool: block.Call.Tool, Args: block.Call.Args,
 		CallID: d.doc.Messages[i].CallID, Kind: decision.Kind,

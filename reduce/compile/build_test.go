@@ -81,6 +81,7 @@ type chain struct {
 	session  string
 	stored   map[turn.Digest]string
 	pin      func(turn.Evidence) turn.Pinned // nil: everything is proven
+	facts    compile.Facts
 }
 
 func newChain(t *testing.T, change func(*compile.Settings)) *chain {
@@ -97,7 +98,7 @@ func newChain(t *testing.T, change func(*compile.Settings)) *chain {
 func key() []byte { return []byte(strings.Repeat("k", 32)) }
 
 func (c *chain) begin(body []byte) (*compile.Draft, turn.Reason) {
-	return c.compiler.Begin(compile.Snapshot{Binding: turn.Binding{Session: c.session}, Memory: c.memory}, body)
+	return c.compiler.Begin(compile.Snapshot{Binding: turn.Binding{Session: c.session}, Memory: c.memory, Facts: c.facts}, body)
 }
 
 func (c *chain) turn(body []byte) compile.Outcome {

@@ -27,12 +27,15 @@ type Settings struct {
 	NoLayout bool // forms switched off one by one
 	NoDelta  bool // references too
 	NoHiding bool
+	NoEpochs bool       // messages that were sent keep their form for good
+	Cache    plan.Cache // how the target reuses a prefix; "" is plan.Prefix
 }
 
 // Snapshot is what a turn may know of its session. It never changes.
 type Snapshot struct {
 	Binding turn.Binding
 	Memory  *plan.Memory
+	Facts   Facts
 }
 
 // Tokens are the measures of one whole request.
@@ -58,6 +61,7 @@ type Outcome struct {
 	Lowered bool        // Nodes differ from the pinned ones
 	Tokens  Tokens
 	Blocks  []Block // every changed string
+	Epoch   *Epoch  // nil when every message that was sent kept its form
 	Kept    []Kept  // new tool results that stay as they are, and why
 }
 
@@ -77,6 +81,7 @@ type Compiler struct {
 	key      []byte
 	memo     *tokens.Memo
 	indexes  *indexCache
+	olds     *oldCache
 
 	mu     sync.Mutex
 	meters map[string]*tokens.Meter
@@ -102,7 +107,7 @@ func New(settings Settings, key []byte, memo *tokens.Memo) (*Compiler, error) {
 	settings.Reduce.Hiding = settings.Plan.FloorHiding
 	return &Compiler{
 		settings: settings, key: key, memo: memo,
-		indexes: newIndexCache(), meters: map[string]*tokens.Meter{},
+		indexes: newIndexCache(), olds: newOldCache(), meters: map[string]*tokens.Meter{},
 	}, nil
 }
 
@@ -138,14 +143,15 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if err != nil {
 		return nil, reasonOf(err, turn.NotJSON)
 	}
-	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model)}
+	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), steps: stepsOf(doc)}
+	d.calls = d.steps[len(d.steps)-1]
 	d.known = snap.Memory.LongestPrefix(d.chain)
 	if d.passes = d.weigh(); d.passes != "" {
 		return d, ""
 	}
-	d.calls = callsIn(doc)
 	d.offers = doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	d.remember()
+	d.epoch()
 	d.decide()
 	return d, ""
 }
@@ -160,6 +166,7 @@ func (d *Draft) weigh() turn.Reason {
 	if err != nil {
 		return reasonOf(err, turn.UnknownShape)
 	}
+	d.segments = segments
 	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
 	return d.raw.Unmeasured
 }
@@ -172,14 +179,16 @@ func reasonOf(err error, otherwise turn.Reason) turn.Reason {
 	return otherwise
 }
 
-// callsIn is how many calls the provider has answered before this request: each run
-// of assistant messages is one answer.
-func callsIn(doc *request.Doc) int {
+// stepsOf is how many calls the provider has answered up to and with each message:
+// each run of assistant messages is one answer.
+func stepsOf(doc *request.Doc) []int {
+	steps := make([]int, max(len(doc.Messages), 1))
 	calls := 0
 	for i, m := range doc.Messages {
 		if m.Role == "assistant" && (i == 0 || doc.Messages[i-1].Role != "assistant") {
 			calls++
 		}
+		steps[i] = calls
 	}
-	return calls
+	return steps
 }

@@ -13,6 +13,8 @@
 //
 // Invariants: Finish never fails, it falls down the ladder to the original; a
 // decision whose artifact has no proof is dropped, and so is every decision that
-// leans on it; a message that was sent before keeps its bytes; the same snapshot
+// leans on it; a message that was sent before keeps its bytes but in a turn that opens
+// an epoch, which its Outcome tells; what an epoch decided holds for requests whose
+// chain runs through it, and for no others; the same snapshot
 // and the same request give the same bytes.
 package compile

@@ -12,14 +12,16 @@ import (
 
 // Draft is a turn between its two halves.
 type Draft struct {
-	c      *Compiler
-	snap   Snapshot
-	doc    *request.Doc
-	chain  []turn.Digest
-	meter  *tokens.Meter
-	raw    tokens.Measure
-	calls  int  // calls answered before this one
-	offers bool // the recovery tool is declared and not forbidden
+	c        *Compiler
+	snap     Snapshot
+	doc      *request.Doc
+	segments request.Segments
+	chain    []turn.Digest
+	meter    *tokens.Meter
+	raw      tokens.Measure
+	steps    []int // calls answered up to and with each message
+	calls    int   // calls answered before this one
+	offers   bool  // the recovery tool is declared and not forbidden
 
 	passes    turn.Reason        // why the original goes out whatever is proposed, "" it need not
 	known     int                // messages the memory knows
@@ -28,22 +30,47 @@ type Draft struct {
 	resting   map[turn.Base]bool // strings whose decisions rest in this request
 	artifacts []turn.Artifact    // evidence of the new decisions
 	view      *view              // the texts the model sees, built when first needed
-	shrunk    int                // tokens the decisions of this turn take away so far
+	shrunk    int                // tokens the decisions in force take away so far
+
+	lastEpoch int     // calls answered before the last epoch, 0 when there was none
+	opened    Epoch   // of this turn; Kind "" when there is none
+	before    []Block // the decisions in force if that epoch is not taken
 }
 
-// remember takes the decisions of messages that were sent before. Where recovery is
-// not offered any more, those that hide text rest, with what leans on them: a model
+// remember takes the decisions of messages that were sent before: those made when
+// they were first sent, and those of epochs that later messages of this very chain
+// opened. A request that left the chain before an epoch does not see it. Where recovery
+// is not offered any more, those that hide text rest, with what leans on them: a model
 // must never see an id it cannot follow, even if the provider's cache is lost by it.
 func (d *Draft) remember() {
+	at := map[turn.Base]int{}
 	for i := range d.known {
 		node, ok := d.snap.Memory.Lookup(d.chain[i])
 		if !ok {
 			return
 		}
 		for _, decision := range node.Decisions {
-			d.blocks = append(d.blocks, Block{Message: i, Decision: d.placed(i, decision)})
+			b := Block{Message: i}
+			if decision.Of > 0 && decision.Of < i {
+				b.Message, d.lastEpoch = decision.Of, d.steps[i]
+			}
+			b.Decision = d.placed(b.Message, decision)
+			key := turn.Base{Message: b.Message, Block: b.Decision.Block}
+			if n, again := at[key]; again {
+				d.blocks[n] = b
+				continue
+			}
+			at[key] = len(d.blocks)
+			d.blocks = append(d.blocks, b)
 		}
 	}
+	d.blocks = slices.DeleteFunc(d.blocks, func(b Block) bool { return b.Decision.Form == turn.Original })
+	slices.SortStableFunc(d.blocks, func(a, b Block) int {
+		if a.Message != b.Message {
+			return a.Message - b.Message
+		}
+		return compareBlocks(a.Decision.Block, b.Decision.Block)
+	})
 	if !d.offers {
 		all := d.blocks
 		d.blocks = d.withoutDependents(all, func(b Block) bool { return b.Decision.Form.Hides() })
@@ -100,6 +127,9 @@ func (d *Draft) decide() {
 			continue
 		}
 		for _, text := range m.Texts {
+			if _, done := d.decided(i, text.Block); done {
+				continue // put away before it was ever sent
+			}
 			if size, reason := d.birth(i, text, d.offers); reason != "" {
 				d.kept = append(d.kept, Kept{Message: i, Block: text.Block, Tool: d.tool(i), Tokens: size, Reason: reason})
 			}
@@ -114,6 +144,8 @@ func (d *Draft) Evidence() turn.Evidence {
 }
 
 // nodes lists the messages first sent in this turn with the decisions among blocks.
+// What an epoch decided of older messages stands in the node of the last message, so
+// that it holds for requests that go on from here and for no others.
 func (d *Draft) nodes(blocks []Block) []turn.Node {
 	fresh := make([]turn.Node, 0, len(d.chain)-d.known)
 	for i := d.known; i < len(d.chain); i++ {
@@ -124,10 +156,14 @@ func (d *Draft) nodes(blocks []Block) []turn.Node {
 		fresh = append(fresh, node)
 	}
 	for _, b := range blocks {
-		if b.New {
-			node := &fresh[b.Message-d.known]
-			node.Decisions = append(node.Decisions, b.Decision)
+		if !b.New {
+			continue
 		}
+		at := b.Message - d.known
+		if at < 0 {
+			at, b.Decision.Of = len(fresh)-1, b.Message
+		}
+		fresh[at].Decisions = append(fresh[at].Decisions, b.Decision)
 	}
 	return fresh
 }

@@ -19,8 +19,11 @@ func (d *Draft) Finish(pinned turn.Pinned) Outcome {
 		// Nothing became durable: the remembered forms may still go out.
 		return d.settle([][]Block{d.remembered()}, pinned.Proofs, pinned.Reason)
 	}
-	proven := d.proven(pinned.Proofs)
-	rungs := [][]Block{proven, d.withoutDependents(proven, func(b Block) bool { return b.New && b.Decision.Form.Hides() })}
+	proven, ok := d.proven(pinned.Proofs)
+	if !ok { // the new forms were chosen for what the epoch would have left in sight
+		return d.settle([][]Block{d.remembered()}, pinned.Proofs, turn.ProofMissing)
+	}
+	rungs := [][]Block{proven, d.withoutDependents(proven, func(b Block) bool { return d.born(b) && b.Decision.Form.Hides() })}
 	rungs = append(rungs, d.remembered())
 	return d.settle(rungs, pinned.Proofs, "")
 }
@@ -45,6 +48,10 @@ func (d *Draft) settle(rungs [][]Block, proofs map[turn.Digest]turn.Proof, why t
 		if reason == "" {
 			out.Kept, out.Nodes = d.keptBut(blocks, proofs), d.nodes(blocks)
 			out.Lowered = !d.asPinned(blocks)
+			if d.opened.Kind != "" && slices.ContainsFunc(blocks, d.changes) {
+				epoch := d.opened
+				out.Epoch = &epoch
+			}
 			return out
 		}
 		original.Reason = reason
@@ -55,7 +62,12 @@ func (d *Draft) settle(rungs [][]Block, proofs map[turn.Digest]turn.Proof, why t
 // try renders one rung and puts it through the gate.
 func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 	edits := make([]turn.Edit, 0, len(blocks))
+	shown := make([]Block, 0, len(blocks))
 	for _, b := range blocks {
+		if b.Decision.Form == turn.Original {
+			continue
+		}
+		shown = append(shown, b)
 		edits = append(edits, turn.Edit{
 			Pointer: d.doc.Pointer(b.Message, b.Decision.Block), Before: b.Decision.Before, Value: b.Decision.Text,
 		})
@@ -80,7 +92,7 @@ func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
 		return Outcome{}, reason
 	}
 	return Outcome{
-		Reason: turn.Reduced, Body: body, Edits: edits, Blocks: blocks,
+		Reason: turn.Reduced, Body: body, Edits: edits, Blocks: shown,
 		Tokens: Tokens{Raw: d.raw, Final: final, Label: d.meter.Label(), Exact: d.meter.Exact()},
 	}, ""
 }
@@ -99,35 +111,48 @@ func (d *Draft) gate(final tokens.Measure, fresh bool) turn.Reason {
 
 // remembered are the decisions that were sent before.
 func (d *Draft) remembered() []Block {
+	if d.opened.Kind != "" {
+		return d.before
+	}
 	return slices.DeleteFunc(slices.Clone(d.blocks), func(b Block) bool { return b.New })
 }
 
+// born says that b decides a message that is sent for the first time.
+func (d *Draft) born(b Block) bool { return b.New && b.Message >= d.known }
+
+// changes says that b decides a message anew that was sent before, or puts it away.
+func (d *Draft) changes(b Block) bool {
+	return b.New && (b.Message < d.known || b.Decision.Form == turn.Receipt)
+}
+
 // proven puts the vault's ids into the texts and drops every new decision that has
-// no proof, with what leans on it.
-func (d *Draft) proven(proofs map[turn.Digest]turn.Proof) []Block {
-	blocks := slices.Clone(d.blocks)
+// no proof, with what leans on it. ok is false when one of an epoch has none: an epoch
+// is taken whole or not at all.
+func (d *Draft) proven(proofs map[turn.Digest]turn.Proof) (blocks []Block, ok bool) {
+	blocks = slices.Clone(d.blocks)
+	lacks := func(b Block) bool {
+		proof, ok := proofs[b.Decision.Before]
+		return b.New && b.Decision.Form != turn.Original && (!ok || proof.Artifact != b.Decision.Artifact)
+	}
 	lost := false
 	for n := range blocks {
 		b := &blocks[n]
-		if !b.New {
-			continue
-		}
-		proof, ok := proofs[b.Decision.Before]
-		if !ok || proof.Artifact != b.Decision.Artifact {
+		switch {
+		case !b.New || b.Decision.Form == turn.Original:
+		case lacks(*b) && d.changes(*b):
+			return nil, false
+		case lacks(*b):
 			lost = true
-			continue
-		}
-		if proof.Shown != "" && proof.Shown != b.Decision.ShownID() {
-			b.Decision = b.Decision.WithShownID(proof.Shown)
+		default:
+			if shown := proofs[b.Decision.Before].Shown; shown != "" && shown != b.Decision.ShownID() {
+				b.Decision = b.Decision.WithShownID(shown)
+			}
 		}
 	}
 	if !lost {
-		return blocks
+		return blocks, true
 	}
-	return d.withoutDependents(blocks, func(b Block) bool {
-		proof, ok := proofs[b.Decision.Before]
-		return b.New && (!ok || proof.Artifact != b.Decision.Artifact)
-	})
+	return d.withoutDependents(blocks, lacks), true
 }
 
 // withoutDependents drops the blocks drop names and, since their texts change
@@ -141,7 +166,7 @@ func (d *Draft) withoutDependents(blocks []Block, drop func(Block) bool) []Block
 			leans = leans || gone[base]
 		}
 		// A repeat of a hidden text names a message, not a base: drop it with the rest.
-		if drop(b) || leans || (b.New && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
+		if drop(b) || leans || (d.born(b) && b.Decision.Reason == turn.RepeatOfHidden && len(gone) > 0) {
 			gone[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
 			continue
 		}
@@ -181,4 +206,6 @@ func (b Block) same(o Block) bool {
 
 // asPinned says whether blocks are exactly the decisions that were pinned, the
 // vault's longer ids aside.
-func (d *Draft) asPinned(blocks []Block) bool { return slices.EqualFunc(blocks, d.blocks, Block.same) }
+func (d *Draft) asPinned(blocks []Block) bool {
+	return slices.EqualFunc(blocks, d.blocks, func(b, pinned Block) bool { return b.same(pinned) && b.New == pinned.New })
+}

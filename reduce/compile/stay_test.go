@@ -39,7 +39,7 @@ func TestTurn_WhatABrokenRequestShowedStaysWhole(t *testing.T) {
 // calls; a form that was sent stays however that turns out later.
 func TestTurn_ASentFormStaysWhenItWouldNotPayAnyMore(t *testing.T) {
 	t.Parallel()
-	c := newChain(t, func(s *compile.Settings) { s.Row.MinPrefix = 3000 })
+	c := newChain(t, func(s *compile.Settings) { s.Row.MinPrefix, s.NoEpochs = 3000, true })
 	talk := &chat{model: "gpt-4o"}
 	talk.user("Find out why the service fails.").call("bash", cmd("tail a"), serviceLog(300, oddLine))
 	first := c.turn(talk.body())

@@ -142,7 +142,7 @@ func (d *Draft) showCalls(ix *delta.Index, j int) {
 // decided is the text in force of one string, when a decision changed it.
 func (d *Draft) decided(message int, block string) (string, bool) {
 	for _, b := range d.blocksOf(message) {
-		if b.Decision.Block == block {
+		if b.Decision.Block == block && b.Decision.Form != turn.Original {
 			return b.Decision.Text, true
 		}
 	}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"token-terminator/actors"
+	"token-terminator/host"
+	"token-terminator/host/wire"
+	"token-terminator/plan"
+	"token-terminator/reduce/compile"
+	"token-terminator/tokens"
+	"token-terminator/turn"
+	"token-terminator/vault"
+)
+
+// memoBytes bounds what the daemon remembers of counted texts.
+const memoBytes = 256 << 20
+
+// engine is what the daemon does: one pipeline over one vault, and what it knows of
+// the sessions that come by. It is the host.Backend.
+type engine struct {
+	pipeline *pipeline
+	vault    *liveVault
+	sessions *sessionBook
+	compiles *compilers
+	started  time.Time
+	now      func() time.Time
+}
+
+// engineConfig is what tests may change.
+type engineConfig struct {
+	vault  vault.Options
+	logger *slog.Logger
+	clock  actors.Clock                        // nil: the machine's
+	wrap   func(actors.Compile) actors.Compile // nil: none
+	actors actors.Config                       // bounds; the wiring is set here
+}
+
+// startEngine opens the vault in folder and starts the actors.
+func startEngine(folder string, cfg engineConfig) (*engine, error) {
+	v, err := openLive(folder, cfg.vault)
+	if err != nil {
+		return nil, storage(err)
+	}
+	e := &engine{vault: v, sessions: newSessionBook(), compiles: newCompilers(), started: time.Now(), now: time.Now}
+	if cfg.clock != nil {
+		e.now, e.started = cfg.clock.Now, cfg.clock.Now()
+	}
+	a := cfg.actors
+	a.Engine, a.Store, a.Compile, a.Clock, a.Logger = "tt", v, e, cfg.clock, cfg.logger
+	if cfg.wrap != nil {
+		a.Compile = cfg.wrap(e)
+	}
+	if a.Compilers == 0 {
+		a.Compilers = min(max(runtime.GOMAXPROCS(0), 4), actors.DefaultCompilers)
+	}
+	if e.pipeline, err = startSystem(v.current(), a); err != nil {
+		return nil, errors.Join(err, v.close())
+	}
+	return e, nil
+}
+
+// warm loads the tables of the tokenizers, so that the first turn need not.
+func (e *engine) warm() {
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		if c, err := tokens.Named(name); err == nil {
+			c.Count([]byte("warm"))
+		}
+	}
+}
+
+// Begin compiles a turn under the settings its session came with.
+func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
+	s, ok := snap.Settings.(*sessionSettings)
+	if !ok {
+		return nil, turn.InternalError
+	}
+	facts, _ := cmd.Facts.(turnFacts)
+	c, err := e.compiles.of(s, facts.model, e.vault.markerKey())
+	if err != nil {
+		return nil, turn.InternalError
+	}
+	cmd.Facts = facts.Facts
+	return turnCompiler{c}.Begin(snap, cmd)
+}
+
+// turnFacts is what a turn's compiler is told besides the request.
+type turnFacts struct {
+	compile.Facts
+	model string
+}
+
+// Open implements host.Backend.
+func (e *engine) Open(hello *wire.Hello) (host.Desk, error) {
+	s, err := readSettings(hello)
+	if err != nil {
+		return nil, err
+	}
+	return &desk{engine: e, settings: s, operator: hello.Operator}, nil
+}
+
+// Close implements host.Backend: sessions finish, the writer commits what is queued,
+// the log is merged, the file is closed.
+func (e *engine) Close(ctx context.Context) error {
+	return errors.Join(e.pipeline.system.Stop(ctx), e.vault.close())
+}
+
+// compilers keeps one compiler for each set of settings and price row. They share the
+// memo: counts depend on neither.
+type compilers struct {
+	memo *tokens.Memo
+	mu   sync.Mutex
+	made map[compilerKey]*compile.Compiler
+}
+
+type compilerKey struct {
+	settings string
+	row      plan.Row
+	key      string // of the vault's markers
+}
+
+// maxCompilers bounds how many different settings are kept ready.
+const maxCompilers = 64
+
+func newCompilers() *compilers {
+	return &compilers{memo: tokens.NewMemo(memoBytes), made: map[compilerKey]*compile.Compiler{}}
+}
+
+func (c *compilers) of(s *sessionSettings, model string, marker []byte) (*compile.Compiler, error) {
+	settings := s.compile
+	settings.Row = s.pricing.listed(model).InITE()
+	k := compilerKey{s.key, settings.Row, string(marker)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.made[k]; known != nil {
+		return known, nil
+	}
+	made, err := compile.New(settings, marker, c.memo)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.made) >= maxCompilers {
+		clear(c.made)
+	}
+	c.made[k] = made
+	return made, nil
+}
+
+// liveVault is the vault as the daemon uses it: a file that is removed or replaced
+// while it is open is opened anew, so that sessions heal it.
+type liveVault struct {
+	folder  string
+	options vault.Options
+
+	mu     sync.RWMutex
+	v      *vault.Vault
+	closed bool
+}
+
+func openLive(folder string, o vault.Options) (*liveVault, error) {
+	v, err := vault.Open(folder, o)
+	if err != nil {
+		return nil, err
+	}
+	return &liveVault{folder: folder, options: o, v: v}, nil
+}
+
+func (l *liveVault) current() *vault.Vault {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.v
+}
+
+func (l *liveVault) markerKey() []byte { return l.current().MarkerKey() }
+
+// after looks at the error of a call on v and opens the folder again when the file is
+// not the one v has open. It says whether the call may be tried again.
+func (l *liveVault) after(v *vault.Vault, err error) (*vault.Vault, bool) {
+	if !errors.Is(err, vault.ErrGone) {
+		return v, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return v, false
+	}
+	if l.v != v {
+		return l.v, true // somebody else was faster
+	}
+	fresh, err := vault.Open(l.folder, l.options)
+	if err != nil {
+		return v, false
+	}
+	l.v = fresh
+	_ = v.Close() // its file has no name any more
+	return fresh, true
+}
+
+func (l *liveVault) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	return l.v.Close()
+}
+
+// PutAll implements actors.Store.
+func (l *liveVault) PutAll(ctx context.Context, all []turn.Evidence) []actors.PutResult {
+	v := l.current()
+	out := vaultStore{v}.PutAll(ctx, all)
+	if len(out) > 0 {
+		if again, ok := l.after(v, out[0].Err); ok {
+			return vaultStore{again}.PutAll(ctx, all)
+		}
+	}
+	return out
+}
+
+// Accept implements actors.Store.
+func (l *liveVault) Accept(ctx context.Context, session string, nodes []turn.Node) error {
+	v := l.current()
+	err := v.Accept(ctx, session, nodes)
+	if again, ok := l.after(v, err); ok {
+		return again.Accept(ctx, session, nodes)
+	}
+	return err
+}
+
+// Nodes implements actors.Store.
+func (l *liveVault) Nodes(ctx context.Context, session string) ([]turn.Node, error) {
+	v := l.current()
+	nodes, err := v.Nodes(ctx, session)
+	if again, ok := l.after(v, err); ok {
+		return again.Nodes(ctx, session)
+	}
+	return nodes, err
+}

@@ -1,0 +1,179 @@
+package compile
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"token-terminator/reduce"
+)
+
+// lastAnswers is how many of the last answers keep what their calls name in sight.
+const lastAnswers = 3
+
+// protected says which of all must stay in sight: for every value that the last
+// calls, the open task or the user's words mention, the youngest result that holds
+// it; and every read whose path the open task or the user names, or a call of the
+// last few answers (Settings.ReadCalls, StrictReads).
+func (d *Draft) protected(all []old) []bool {
+	keep := make([]bool, len(all))
+	wanted := d.mentioned()
+	next := len(all) - 1
+	for i := len(d.doc.Messages) - 1; i >= 0; i-- {
+		m := d.doc.Messages[i]
+		if m.Role != "tool" {
+			continue
+		}
+		found := false
+		for _, text := range m.Texts {
+			for _, v := range d.oldFacts(i, text).values {
+				if wanted[v] {
+					delete(wanted, v)
+					found = true
+				}
+			}
+		}
+		for ; next >= 0 && all[next].message >= i; next-- {
+			keep[next] = keep[next] || found
+		}
+	}
+	d.keepReads(all, keep)
+	return keep
+}
+
+// mentioned is the values of the last answers' calls, of the newest task list and of
+// what the user said last.
+func (d *Draft) mentioned() map[uint64]bool {
+	wanted := map[uint64]bool{}
+	last, task, user := d.steps[len(d.steps)-1], d.task(), d.lastUser()
+	for i, m := range d.doc.Messages {
+		if i == user || m.Role == "assistant" && (i == task || last-d.steps[i] < lastAnswers) {
+			for _, v := range d.words(i).values {
+				wanted[v] = true
+			}
+		}
+	}
+	return wanted
+}
+
+// task is the message of the newest call that keeps a task list, -1 when there is none.
+func (d *Draft) task() int {
+	for i, m := range slices.Backward(d.doc.Messages) {
+		for _, call := range m.Calls {
+			if name := strings.ToLower(call.Name); strings.Contains(name, "todo") || strings.Contains(name, "update_plan") {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// lastUser is the newest message of the user, -1 when there is none.
+func (d *Draft) lastUser() int {
+	for i, m := range slices.Backward(d.doc.Messages) {
+		if m.Role == "user" {
+			return i
+		}
+	}
+	return -1
+}
+
+// keepReads marks the reads whose path is named after them, by the user or in the
+// task list.
+func (d *Draft) keepReads(all []old, keep []bool) {
+	reads := map[string][]int{} // by the last element of the path
+	for n, o := range all {
+		if o.facts.read && !keep[n] {
+			reads[lastElement(o.facts.path)] = append(reads[lastElement(o.facts.path)], n)
+		}
+	}
+	if len(reads) == 0 {
+		return
+	}
+	task, user, last := d.task(), d.lastUser(), d.steps[len(d.steps)-1]
+	s := d.c.settings.Plan
+	for i, m := range d.doc.Messages {
+		if i != user && m.Role != "assistant" {
+			continue
+		}
+		for _, path := range d.words(i).paths {
+			for _, n := range reads[lastElement(path)] {
+				call := m.Role == "assistant" && all[n].message < i && (s.StrictReads || last-d.steps[i] < s.ReadCalls)
+				if (call || i == user || i == task) && samePath(path, all[n].facts.path) {
+					keep[n] = true
+				}
+			}
+		}
+	}
+}
+
+// words are the values and paths of what the user says in message i, or of the
+// arguments of its calls.
+func (d *Draft) words(i int) *oldFacts {
+	key := oldKey{d.snap.Binding.Session, d.chain[i], "", ""}
+	if f, ok := d.c.olds.get(key); ok {
+		return f
+	}
+	texts := d.spoken(i)
+	f := &oldFacts{values: d.c.olds.valuesOf(texts...)}
+	for _, text := range texts {
+		reduce.Paths(text, func(path string) { f.paths = append(f.paths, path) })
+	}
+	slices.Sort(f.paths)
+	f.paths = slices.Compact(f.paths)
+	for n, path := range f.paths {
+		f.paths[n] = strings.Clone(path) // the request's bytes are not kept
+	}
+	d.c.olds.put(key, f)
+	return f
+}
+
+func (d *Draft) spoken(i int) []string {
+	m := d.doc.Messages[i]
+	var out []string
+	if m.Role == "user" {
+		for _, text := range m.Texts {
+			if value, err := d.doc.Value(text); err == nil {
+				out = append(out, value)
+			}
+		}
+	}
+	for _, call := range m.Calls {
+		if args, err := d.doc.Value(call.Args); err == nil {
+			out = append(out, jsonStrings(args)...)
+		}
+	}
+	return out
+}
+
+// jsonStrings lists the strings and numbers of a JSON text; what does not parse is
+// one string.
+func jsonStrings(raw string) []string {
+	if !json.Valid([]byte(raw)) {
+		return []string{raw}
+	}
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	var out []string
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		switch t := token.(type) {
+		case string:
+			out = append(out, t)
+		case json.Number:
+			out = append(out, t.String())
+		}
+	}
+}
+
+func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// samePath says whether two spellings may name one file: one is the other, or its
+// end behind a slash.
+func samePath(a, b string) bool {
+	a, b = strings.TrimPrefix(a, "./"), strings.TrimPrefix(b, "./")
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}

@@ -1,0 +1,108 @@
+package compile
+
+import (
+	"slices"
+
+	"token-terminator/plan"
+	"token-terminator/reduce"
+	"token-terminator/reduce/delta"
+	"token-terminator/request"
+	"token-terminator/turn"
+)
+
+// putAway puts the receipts in force and shows anew what leaned on their blocks.
+func (d *Draft) putAway(all []old) {
+	d.before = slices.Clone(d.blocks)
+	dependents := map[turn.Base]bool{}
+	for _, dep := range d.dependents(all) {
+		b := d.blocks[dep.block]
+		dependents[turn.Base{Message: b.Message, Block: b.Decision.Block}] = true
+	}
+	for _, o := range all {
+		d.set(o.message, o.facts.receipt)
+		if value, err := d.doc.Value(o.text); err == nil {
+			d.store(o.message, reduce.Block{Text: value, Call: d.call(o.message)}, o.facts.receipt)
+		}
+	}
+	if len(dependents) > 0 {
+		d.rebase(dependents)
+	}
+}
+
+// rebase builds what the model sees after the epoch, message by message, and chooses
+// a form anew for each dependent: a delta against what is still in sight, a layout,
+// or the original.
+func (d *Draft) rebase(dependents map[turn.Base]bool) {
+	v := &view{ix: delta.NewIndex()}
+	for ; v.next < d.known; v.next++ {
+		for _, text := range d.doc.Messages[v.next].Texts {
+			if dependents[turn.Base{Message: v.next, Block: text.Block}] {
+				d.set(v.next, d.anew(v, text))
+				d.opened.Rebased++
+			}
+		}
+		d.show(v.ix, v.next)
+	}
+	d.view = v
+}
+
+// anew is the form of one string without what was put away.
+func (d *Draft) anew(v *view, text request.Text) turn.Decision {
+	i := v.next
+	value, err := d.doc.Value(text)
+	if err != nil { // it had a form, so it was read before
+		return turn.Decision{Block: text.Block, Form: turn.Original, Reason: turn.EpochRebased, ShownAt: -1, Renderer: Renderer}
+	}
+	block := reduce.Block{Text: value, Call: d.call(i)}
+	size := d.count(value)
+	original := turn.Decision{
+		Block: text.Block, Form: turn.Original, Reason: turn.EpochRebased, Tool: block.Call.Tool, Before: turn.Sum(value),
+		ShownAt: -1, Renderer: Renderer, TokensBefore: size, TokensAfter: size,
+	}
+	settings := d.c.settings.Reduce
+	settings.Form.Count, settings.NoHiding = d.count, true
+	proposals, _ := settings.Propose(block, v.index())
+	d.view = v
+	candidates, decisions, _ := d.candidates(i, text, block, proposals)
+	facts := d.facts(size, false, true)
+	facts.RequestTokens = 0
+	chosen, _ := d.c.settings.Plan.Birth(d.c.settings.Row, facts, candidates)
+	if chosen == plan.NoProposal {
+		return original
+	}
+	d.store(i, block, decisions[chosen])
+	return decisions[chosen]
+}
+
+// set puts a decision in force instead of the one its string has.
+func (d *Draft) set(i int, decision turn.Decision) {
+	b := Block{Message: i, Decision: decision, New: true}
+	at, found := slices.BinarySearchFunc(d.blocks, b, func(x, y Block) int {
+		if x.Message != y.Message {
+			return x.Message - y.Message
+		}
+		return compareBlocks(x.Decision.Block, y.Decision.Block)
+	})
+	if found {
+		old := d.blocks[at].Decision
+		d.shrunk -= old.TokensBefore - old.TokensAfter
+		d.blocks[at] = b
+	} else {
+		d.blocks = slices.Insert(d.blocks, at, b)
+	}
+	d.shrunk += decision.TokensBefore - decision.TokensAfter
+}
+
+// compareBlocks orders the strings of one message as they stand in it: shorter
+// pointers first, so that /content/10/text comes after /content/9/text.
+func compareBlocks(a, b string) int {
+	switch {
+	case len(a) != len(b):
+		return len(a) - len(b)
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
