@@ -78,7 +78,7 @@ func mark(t *testing.T, path, pragma string) {
 
 func TestAFullDiskCostsEntriesOnly(t *testing.T) {
 	t.Parallel()
-	l, _ := open(t, Options{MaxPages: 20})
+	l, _ := open(t, Options{MaxPages: 40})
 	for n := range uint64(1_000) {
 		l.Record(Turn{Binding: binding("a", n+1), Reason: turn.Reduced, Model: strings.Repeat("m", 100)})
 	}
