@@ -50,7 +50,7 @@ Examples:
 }
 
 func examine(s *stage, folder string) doctor.Report {
-	h := doctor.Home{Folder: folder, Version: version}
+	h := doctor.Home{Folder: folder, Version: version, Asker: statusAsker{folder}}
 	set, err := loadSettings(s, folder, nil)
 	if err != nil {
 		h.Config = err
@@ -58,10 +58,6 @@ func examine(s *stage, folder string) doctor.Report {
 	}
 	if err == nil {
 		h.Settings, h.DBPath, h.Ledger = set, set.DBPath, set.LedgerPath
-	}
-	if ask, done, err := daemonAsker(s.ctx, folder); err == nil {
-		defer done()
-		h.Asker = ask
 	}
 	return doctor.Look(s.ctx, h)
 }

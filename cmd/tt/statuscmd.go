@@ -13,9 +13,6 @@ import (
 	"token-terminator/vault"
 )
 
-// errNoDaemon says that nobody serves a home.
-var errNoDaemon = errors.New("no daemon is running for this home")
-
 func statusVerb() verb {
 	v := verb{
 		name: "status", summary: "what the daemon of a home does, or what its files tell",
@@ -57,7 +54,7 @@ Examples:
 }
 
 func statusOf(s *stage, folder string) (watch.Status, error) {
-	ask, done, err := daemonAsker(s.ctx, folder)
+	status, err := statusAsker{folder}.Status(s.ctx)
 	if errors.Is(err, errNoDaemon) {
 		set, err := loadSettings(s, folder, nil)
 		if err != nil {
@@ -65,11 +62,6 @@ func statusOf(s *stage, folder string) (watch.Status, error) {
 		}
 		return fileStatus(s.ctx, folder, set), nil
 	}
-	if err != nil {
-		return watch.Status{}, &failure{code: exitUnexpected, err: err, hint: "tt doctor says what is wrong with it"}
-	}
-	defer done()
-	status, err := ask.Status(s.ctx)
 	if err != nil {
 		return watch.Status{}, &failure{code: exitUnexpected, err: errors.New("the daemon does not answer"), hint: "tt doctor says what is wrong with it"}
 	}

@@ -13,3 +13,6 @@ func (m Machine) filled() Machine {
 	}
 	return m
 }
+
+// Held says whether a process holds the lock at path, as the check of the daemon does.
+func Held(path string) (bool, error) { return locked(path) }
