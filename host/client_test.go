@@ -211,7 +211,7 @@ type twisted struct {
 	edit turn.Edit
 }
 
-func (w *twisted) Open(*wire.Hello) (Desk, error) { return w, nil }
+func (w *twisted) Open(*wire.Hello) (Desk, []string, error) { return w, nil, nil }
 
 func (w *twisted) Turn(context.Context, *wire.Turn, time.Duration) wire.TurnAnswer {
 	return wire.TurnAnswer{Decision: wire.Edit, Reason: turn.Reduced, Edits: []turn.Edit{w.edit}}

@@ -50,7 +50,7 @@ const (
 func (c *Client) Turn(ctx context.Context, t TurnRequest) TurnResult {
 	c.count(func(s *ClientStats) { s.Turns++ })
 	if !c.breaker.ready() {
-		c.count(func(s *ClientStats) { s.Silent++; s.Broken++ })
+		c.miss(t.Binding.Session, true)
 		return c.alone(t, Broken, turn.Deadline)
 	}
 	ctx, cancel := within(ctx, ClientTurn)
@@ -65,15 +65,43 @@ func (c *Client) Turn(ctx context.Context, t TurnRequest) TurnResult {
 		return TurnResult{Body: t.Body, Reason: turn.TooLarge}
 	case err != nil:
 		c.breaker.failed()
-		c.count(func(s *ClientStats) { s.Silent++ })
+		c.miss(t.Binding.Session, false)
 		return c.alone(t, Silent, turn.Deadline)
 	}
 	c.breaker.worked()
+	c.confess(ctx, t.Binding)
 	if answer.Decision != wire.Edit {
 		return c.passed(t, answer)
 	}
 	return c.edited(t, answer)
 }
+
+// confess tells a daemon that is back how many turns of the session went out without it.
+func (c *Client) confess(ctx context.Context, b turn.Binding) {
+	c.mu.Lock()
+	n := c.missed[b.Session]
+	delete(c.missed, b.Session)
+	c.mu.Unlock()
+	if n > 0 {
+		_ = c.Event(ctx, wire.Event{Binding: b, Name: wire.EventFailOpen, Count: n, Reason: string(turn.Deadline)})
+	}
+}
+
+// miss counts a turn that went out without the daemon.
+func (c *Client) miss(session string, broken bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Silent++
+	if broken {
+		c.stats.Broken++
+	}
+	if session != "" && (c.missed[session] > 0 || len(c.missed) < maxMissed) {
+		c.missed[session]++
+	}
+}
+
+// maxMissed bounds of how many sessions such turns are counted.
+const maxMissed = 1024
 
 func (c *Client) askTurn(ctx context.Context, t TurnRequest) (wire.TurnAnswer, error) {
 	var answer wire.TurnAnswer

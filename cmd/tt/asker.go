@@ -27,9 +27,13 @@ type statusAsker struct{ folder string }
 func (a statusAsker) Status(ctx context.Context) (watch.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	c, err := host.Dial(ctx, host.Options{Folder: a.folder, Name: "tt status", Version: version, Operator: true})
+	folder, err := filepath.Abs(a.folder)
 	if err != nil {
-		if held, lockErr := doctor.Held(filepath.Join(a.folder, host.LockName)); errors.Is(err, host.ErrNoDaemon) || lockErr == nil && !held {
+		return watch.Status{}, err
+	}
+	c, err := host.Dial(ctx, host.Options{Folder: folder, Name: "tt status", Version: version, Operator: true})
+	if err != nil {
+		if held, lockErr := doctor.Held(filepath.Join(folder, host.LockName)); errors.Is(err, host.ErrNoDaemon) || lockErr == nil && !held {
 			return watch.Status{}, errNoDaemon
 		}
 		return watch.Status{}, err

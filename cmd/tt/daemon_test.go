@@ -14,6 +14,8 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/host"
+	"token-terminator/host/settings"
+	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/internal/testkit"
 	"token-terminator/reduce"
@@ -43,14 +45,17 @@ func startDaemon(t *testing.T, folder string, change func(*engineConfig)) *daemo
 	t.Helper()
 	lease, err := host.Acquire(context.Background(), folder)
 	require.NoError(t, err)
-	cfg := engineConfig{vault: vault.Options{FixedKey: true}}
+	set, err := settings.Load(settings.Sources{})
+	require.NoError(t, err)
+	cfg := engineConfig{settings: set, vault: vault.Options{FixedKey: true}, ledger: filepath.Join(folder, "ledger.sqlite3")}
 	if change != nil {
 		change(&cfg)
 	}
 	e, err := startEngine(folder, cfg)
 	require.NoError(t, err)
-	server, err := host.Listen(lease, host.Config{Backend: e, Version: version, TempDir: socketDir(t)})
+	server, err := host.Listen(lease, host.Config{Backend: e, Version: version, Engine: engineName, TempDir: socketDir(t)})
 	require.NoError(t, err)
+	e.numbers.watchDoor(server.Stats)
 	d := &daemonRig{t, folder, e, server}
 	t.Cleanup(d.stop)
 	return d
@@ -130,12 +135,14 @@ func TestDaemon_ATurnIsStoredShownAndRecovered(t *testing.T) {
 
 	status, err := c.Status(patience(t))
 	require.NoError(t, err)
-	var got statusReport
+	var got watch.Status
 	require.NoError(t, json.Unmarshal(status, &got))
 	require.Equal(t, 1, got.Schema)
-	require.EqualValues(t, 2, got.Turns)
+	require.EqualValues(t, 1, *got.Turns, "the ledger has one row for a turn, whatever its attempts")
+	require.EqualValues(t, 2, got.Engine.Turns)
 	require.Equal(t, 1, got.Vault.Artifacts)
-	require.Equal(t, 2, got.Reasons["reduced"])
+	require.EqualValues(t, out.Tokens.Raw-out.Tokens.Final, *got.Saved.Tokens.Exact)
+	require.Positive(t, *got.Saved.ITE)
 }
 
 func TestDaemon_RecoveryTellsItsAnswersApart(t *testing.T) {
@@ -195,16 +202,15 @@ func TestDaemon_TwoSettingsSideBySide(t *testing.T) {
 		require.Equal(t, c.edited, out.Edited, "%s: %s", name, out.Reason)
 		require.Equal(t, c.reason, out.Reason, name)
 	}
-	_, err := host.Dial(context.Background(), host.Options{Folder: d.folder, Env: map[string]string{"TOKEN_TERMINATOR_PRESET": "magic"}})
-	var refused *host.Refusal
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, wire.ErrorSetting, refused.Code)
+	odd := d.client(map[string]string{"TOKEN_TERMINATOR_PRESET": "magic", "TOKEN_TERMINATOR_PRICE_ROW": "no such row", "TOKEN_TERMINATOR_SIZE_GATE": "many"}, nil)
+	require.Len(t, odd.Welcome().Notices, 3)
+	require.NotContains(t, strings.Join(odd.Welcome().Notices, " "), "no such row")
 }
 
 func TestDaemon_AResultIsShortenedOnlyForASessionThatCanRecover(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
-	c := d.client(nil, nil)
+	c := d.client(map[string]string{"TOKEN_TERMINATOR_BIRTH": "result"}, nil)
 	log := serverLog(7, 400)
 	ask := func(session, tool, text string) wire.ResultAnswer {
 		return c.Result(patience(t), wire.Result{Binding: turn.Binding{Session: session}, Tool: tool, Command: "tail -n 400 server.log.txt | cat", Text: text})
@@ -314,9 +320,9 @@ func TestDaemon_EventsTellOfTheCacheAndTheEnd(t *testing.T) {
 	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
 	c := d.client(nil, nil)
 	b := turn.Binding{Session: "s"}
-	settings, err := readSettings(&wire.Hello{})
+	set, err := sessionOf(d.engine.settings, &wire.Hello{})
 	require.NoError(t, err)
-	facts := func(at time.Time) turnFacts { return d.engine.sessions.facts("s", settings, []byte(chatBody()), at) }
+	facts := func(at time.Time) turnFacts { return d.engine.sessions.facts("s", set, []byte(chatBody()), at) }
 	start := time.Unix(1_800_000_000, 0)
 	require.False(t, facts(start).Cold)
 	require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventCompaction, Window: 5000}))

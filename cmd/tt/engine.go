@@ -10,13 +10,19 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/host"
+	"token-terminator/host/settings"
 	"token-terminator/host/wire"
+	"token-terminator/ledger/book"
 	"token-terminator/plan"
+	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
+
+// engineName is the engine of bindings that name none, and what a hello is told.
+const engineName = "tt"
 
 // memoBytes bounds what the daemon remembers of counted texts.
 const memoBytes = 256 << 20
@@ -28,17 +34,20 @@ type engine struct {
 	vault    *liveVault
 	sessions *sessionBook
 	compiles *compilers
-	started  time.Time
+	settings settings.Settings
+	numbers  *numbers
 	now      func() time.Time
 }
 
-// engineConfig is what tests may change.
+// engineConfig is the daemon's settings and what tests may change.
 type engineConfig struct {
-	vault  vault.Options
-	logger *slog.Logger
-	clock  actors.Clock                        // nil: the machine's
-	wrap   func(actors.Compile) actors.Compile // nil: none
-	actors actors.Config                       // bounds; the wiring is set here
+	settings settings.Settings
+	vault    vault.Options
+	ledger   string // its file; "" none
+	logger   *slog.Logger
+	clock    actors.Clock                        // nil: the machine's
+	wrap     func(actors.Compile) actors.Compile // nil: none
+	actors   actors.Config                       // bounds; the wiring is set here
 }
 
 // startEngine opens the vault in folder and starts the actors.
@@ -47,12 +56,17 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	if err != nil {
 		return nil, storage(err)
 	}
-	e := &engine{vault: v, sessions: newSessionBook(), compiles: newCompilers(), started: time.Now(), now: time.Now}
-	if cfg.clock != nil {
-		e.now, e.started = cfg.clock.Now, cfg.clock.Now()
+	if cfg.logger == nil {
+		cfg.logger = slog.New(slog.DiscardHandler)
 	}
+	e := &engine{vault: v, sessions: newSessionBook(), compiles: newCompilers(), settings: cfg.settings, now: time.Now}
+	if cfg.clock != nil {
+		e.now = cfg.clock.Now
+	}
+	e.numbers = openNumbers(e, cfg)
 	a := cfg.actors
-	a.Engine, a.Store, a.Compile, a.Clock, a.Logger = "tt", v, e, cfg.clock, cfg.logger
+	a.Engine, a.Store, a.Compile, a.Clock, a.Logger = engineName, v, e, cfg.clock, cfg.logger
+	a.Record = e.numbers.record
 	if cfg.wrap != nil {
 		a.Compile = cfg.wrap(e)
 	}
@@ -60,7 +74,7 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 		a.Compilers = min(max(runtime.GOMAXPROCS(0), 4), actors.DefaultCompilers)
 	}
 	if e.pipeline, err = startSystem(v.current(), a); err != nil {
-		return nil, errors.Join(err, v.close())
+		return nil, errors.Join(err, v.close(), e.numbers.close())
 	}
 	return e, nil
 }
@@ -86,28 +100,55 @@ func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draf
 		return nil, turn.InternalError
 	}
 	cmd.Facts = facts.Facts
-	return turnCompiler{c}.Begin(snap, cmd)
+	draft, why := turnCompiler{c}.Begin(snap, cmd)
+	if why != "" {
+		return nil, why
+	}
+	about := book.Context{
+		Mode: string(s.Mode), Model: facts.model, Row: s.pricing.listed(facts.model), Cold: facts.Cold,
+	}
+	if facts.declared {
+		about.Declared = c.Meter(facts.model).JSON([]byte(reduce.RecoveryTool)).Tokens
+	}
+	return bookedDraft{draft, about}, ""
+}
+
+// bookedDraft tells the ledger with what a turn came to under which settings that was.
+type bookedDraft struct {
+	actors.Draft
+	about book.Context
+}
+
+func (d bookedDraft) Finish(p turn.Pinned) actors.Outcome {
+	out := d.Draft.Finish(p)
+	detail, _ := out.Detail.(compile.Outcome)
+	if e := detail.Epoch; e != nil {
+		d.about.Epoch, d.about.EpochReason = string(e.Kind), string(e.Reason)
+	}
+	out.Detail = book.Detail{Outcome: detail, Context: d.about}
+	return out
 }
 
 // turnFacts is what a turn's compiler is told besides the request.
 type turnFacts struct {
 	compile.Facts
-	model string
+	model    string
+	declared bool // the request offers the recovery tool
 }
 
 // Open implements host.Backend.
-func (e *engine) Open(hello *wire.Hello) (host.Desk, error) {
-	s, err := readSettings(hello)
+func (e *engine) Open(hello *wire.Hello) (host.Desk, []string, error) {
+	s, err := sessionOf(e.settings, hello)
 	if err != nil {
-		return nil, err
+		return nil, nil, &host.Refusal{Code: wire.ErrorSetting}
 	}
-	return &desk{engine: e, settings: s, operator: hello.Operator}, nil
+	return &desk{engine: e, settings: s, operator: hello.Operator}, s.notices, nil
 }
 
 // Close implements host.Backend: sessions finish, the writer commits what is queued,
 // the log is merged, the file is closed.
 func (e *engine) Close(ctx context.Context) error {
-	return errors.Join(e.pipeline.system.Stop(ctx), e.vault.close())
+	return errors.Join(e.pipeline.system.Stop(ctx), e.numbers.close(), e.vault.close())
 }
 
 // compilers keeps one compiler for each set of settings and price row. They share the

@@ -20,32 +20,40 @@ import (
 	"token-terminator/turn"
 )
 
-var exchangeBlock = regexp.MustCompile("(?s)```exchange\n(.*?)```")
+var exchangeBlock = regexp.MustCompile("(?s)```exchange( new)?\n(.*?)```")
 
-// half is one request or answer of a worked exchange.
+// exchange is one worked example of the protocol's page.
+type exchange struct {
+	fresh  bool // on a connection of its own
+	halves []half
+}
+
+// half is one request or answer.
 type half struct {
 	request bool
 	kind    wire.Kind
 	body    string
 }
 
-// halves reads the exchanges of the protocol's page, in order.
-func halves(t *testing.T) []half {
+// exchanges reads the protocol's page, in order.
+func exchanges(t *testing.T) []exchange {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
 	require.NoError(t, err)
-	var all []half
-	for _, block := range exchangeBlock.FindAllStringSubmatch(string(page), -1) {
-		for _, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
+	var all []exchange
+	for i, block := range exchangeBlock.FindAllStringSubmatch(string(page), -1) {
+		e := exchange{fresh: i == 0 || block[1] != ""}
+		for _, line := range strings.Split(strings.TrimSpace(block[2]), "\n") {
 			sign, rest, _ := strings.Cut(line, " ")
 			if sign == "<" || sign == ">" {
 				kind, err := strconv.Atoi(rest)
 				require.NoError(t, err, line)
-				all = append(all, half{sign == ">", wire.Kind(kind), ""})
+				e.halves = append(e.halves, half{sign == ">", wire.Kind(kind), ""})
 				continue
 			}
-			all[len(all)-1].body += line + "\n"
+			e.halves[len(e.halves)-1].body += line + "\n"
 		}
+		all = append(all, e)
 	}
 	return all
 }
@@ -78,28 +86,43 @@ func matches(t *testing.T, want, got any, at string) {
 	}
 }
 
+// talk is one connection of the page's client.
+type talk struct {
+	conn net.Conn
+	r    *wire.Reader
+}
+
 func TestProtocol_ThePagesExchangesAreWhatTheDaemonDoes(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
-	conn, err := net.Dial("unix", d.server.Info().Socket)
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
-	r := wire.NewReader(bufio.NewReader(conn))
 	kinds := map[wire.Kind]bool{}
-	for _, h := range halves(t) {
-		if h.request {
-			kinds[h.kind] = true
-			require.NoError(t, wire.WriteFrame(conn, h.kind, []byte(h.body)))
-			continue
+	var main *talk
+	for _, block := range exchanges(t) {
+		on := main
+		if block.fresh {
+			conn, err := net.Dial("unix", d.server.Info().Socket)
+			require.NoError(t, err)
+			defer conn.Close()
+			require.NoError(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
+			on = &talk{conn, wire.NewReader(bufio.NewReader(conn))}
 		}
-		f, err := r.Next()
-		require.NoError(t, err)
-		require.Equal(t, h.kind, f.Kind)
-		var want, got any
-		require.NoError(t, json.Unmarshal([]byte(h.body), &want), h.body)
-		require.NoError(t, json.Unmarshal(f.Body, &got))
-		matches(t, want, got, strconv.Itoa(int(h.kind)))
+		if main == nil {
+			main = on
+		}
+		for _, h := range block.halves {
+			if h.request {
+				kinds[h.kind] = true
+				require.NoError(t, wire.WriteFrame(on.conn, h.kind, []byte(h.body)))
+				continue
+			}
+			f, err := on.r.Next()
+			require.NoError(t, err)
+			require.Equal(t, h.kind, f.Kind)
+			var want, got any
+			require.NoError(t, json.Unmarshal([]byte(h.body), &want), h.body)
+			require.NoError(t, json.Unmarshal(f.Body, &got))
+			matches(t, want, got, strconv.Itoa(int(h.kind)))
+		}
 	}
 	for kind := wire.KindHello; kind <= wire.KindStatus; kind++ {
 		require.True(t, kinds[kind], "kind %d has an exchange", kind)

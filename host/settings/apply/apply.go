@@ -24,7 +24,7 @@ func Compile(s settings.Settings, row plan.Row) compile.Settings {
 			Form: form.Settings{Head: s.Head, Tail: s.Tail, Context: s.ContextLines, MaxTokens: s.MaxView, Tight: s.Preset == string(reduce.Tight)},
 		},
 		Plan:     Plan(s),
-		NoLayout: !s.Layout, NoDelta: !s.Delta, NoHiding: !s.Compressed,
+		NoLayout: !s.Layout, NoDelta: !s.Delta, NoHiding: !s.Compressed, NoEpochs: !s.Receipts, Cache: plan.Cache(s.CacheModel),
 	}
 }
 
@@ -34,6 +34,10 @@ func Plan(s settings.Settings) plan.Settings {
 	p := plan.Settings{
 		SizeGate: s.SizeGate, FloorHiding: s.FloorHiding, FloorVisible: s.FloorVisible,
 		LeastGain: s.LeastGain, LeastGainPct: s.LeastGainPct, RecoveryPct: s.RecoveryPct,
+		ReceiptAge: s.ReceiptAge, ReceiptGain: s.ReceiptGain, StrictReads: s.StrictReads, Bank: s.EpochBank,
+	}
+	if s.ReceiptGain == 0 {
+		p.ReceiptGain = -1
 	}
 	if s.RecoveryPct == 0 {
 		p.RecoveryPct = -1
