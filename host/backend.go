@@ -11,8 +11,9 @@ import (
 // Backend is what stands behind the daemon. Its methods may be called at any time from
 // any goroutine.
 type Backend interface {
-	// Open begins a connection with its settings and consent. A *Refusal says why not.
-	Open(hello *wire.Hello) (Desk, error)
+	// Open begins a connection with its settings and consent; notices are what the user
+	// should be told about them. A *Refusal says why not.
+	Open(hello *wire.Hello) (desk Desk, notices []string, err error)
 	// Status is the daemon's status, ready to be written as JSON.
 	Status(ctx context.Context, s Stats) (any, error)
 	// Close ends everything in order, after the last answer was given.

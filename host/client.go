@@ -53,6 +53,7 @@ type Client struct {
 	dialing chan struct{} // holds one token: the right to connect
 	closed  bool
 	stats   ClientStats
+	missed  map[string]int // by session: turns without an answer, not yet told
 }
 
 // ClientStats counts what became of a client's turns.
@@ -81,7 +82,7 @@ func NewClient(o Options) *Client {
 		o.Clock = wallClock{}
 	}
 	fill(&o.FallbackBytes, DefaultFallbackBytes)
-	c := &Client{o: o, breaker: breaker{clock: o.Clock}, kept: newFallback(o.FallbackBytes), dialing: make(chan struct{}, 1)}
+	c := &Client{o: o, breaker: breaker{clock: o.Clock}, kept: newFallback(o.FallbackBytes), dialing: make(chan struct{}, 1), missed: map[string]int{}}
 	c.dialing <- struct{}{}
 	return c
 }

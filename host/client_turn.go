@@ -19,6 +19,9 @@ type TurnRequest struct {
 	Measure *wire.Measure
 	Detail  bool
 	Body    []byte // the request's own bytes; never changed
+	// Count, if set, is the host's own whole-request counter, a further veto: a request
+	// it does not count as smaller is not sent.
+	Count func(body []byte) (tokens int)
 }
 
 // TurnResult is what to send.
@@ -50,7 +53,7 @@ const (
 func (c *Client) Turn(ctx context.Context, t TurnRequest) TurnResult {
 	c.count(func(s *ClientStats) { s.Turns++ })
 	if !c.breaker.ready() {
-		c.count(func(s *ClientStats) { s.Silent++; s.Broken++ })
+		c.miss(t.Binding.Session, true)
 		return c.alone(t, Broken, turn.Deadline)
 	}
 	ctx, cancel := within(ctx, ClientTurn)
@@ -65,15 +68,43 @@ func (c *Client) Turn(ctx context.Context, t TurnRequest) TurnResult {
 		return TurnResult{Body: t.Body, Reason: turn.TooLarge}
 	case err != nil:
 		c.breaker.failed()
-		c.count(func(s *ClientStats) { s.Silent++ })
+		c.miss(t.Binding.Session, false)
 		return c.alone(t, Silent, turn.Deadline)
 	}
 	c.breaker.worked()
+	c.confess(ctx, t.Binding)
 	if answer.Decision != wire.Edit {
 		return c.passed(t, answer)
 	}
 	return c.edited(t, answer)
 }
+
+// confess tells a daemon that is back how many turns of the session went out without it.
+func (c *Client) confess(ctx context.Context, b turn.Binding) {
+	c.mu.Lock()
+	n := c.missed[b.Session]
+	delete(c.missed, b.Session)
+	c.mu.Unlock()
+	if n > 0 {
+		_ = c.Event(ctx, wire.Event{Binding: b, Name: wire.EventFailOpen, Count: n, Reason: string(turn.Deadline)})
+	}
+}
+
+// miss counts a turn that went out without the daemon.
+func (c *Client) miss(session string, broken bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Silent++
+	if broken {
+		c.stats.Broken++
+	}
+	if session != "" && (c.missed[session] > 0 || len(c.missed) < maxMissed) {
+		c.missed[session]++
+	}
+}
+
+// maxMissed bounds of how many sessions such turns are counted.
+const maxMissed = 1024
 
 func (c *Client) askTurn(ctx context.Context, t TurnRequest) (wire.TurnAnswer, error) {
 	var answer wire.TurnAnswer
@@ -109,6 +140,10 @@ func (c *Client) passed(t TurnRequest, a wire.TurnAnswer) TurnResult {
 // edited applies an answer's edits to our own copy, each against its digest.
 func (c *Client) edited(t TurnRequest, a wire.TurnAnswer) TurnResult {
 	body, doc, err := apply(t.Body, a.Edits)
+	if err == nil && t.Count != nil && t.Count(body) >= t.Count(t.Body) {
+		c.kept.accept(t.Binding.Session, doc, nil) // it goes out whole, now and when it is old
+		return TurnResult{Body: t.Body, Reason: turn.NotSmallerTokens, Tokens: a.Tokens, Detail: a.Detail}
+	}
 	if err != nil {
 		c.count(func(s *ClientStats) { s.Refused++ })
 		return TurnResult{Body: t.Body, Reason: turn.InternalError, Fallback: Misfits}

@@ -195,13 +195,13 @@ func (c *conn) atOnce(kind wire.Kind, req wire.Request, err error) (out any) {
 	if refused := c.s.checkHello(hello); refused != nil {
 		return failure(id, true, refused.Code, refused.Detail)
 	}
-	desk, err := c.s.cfg.Backend.Open(hello)
+	desk, notices, err := c.s.cfg.Backend.Open(hello)
 	if err != nil {
 		return refusal(id, err)
 	}
 	c.desk, c.home = desk, hello.Home
 	return wire.Welcome{
-		ID: id, Protocol: wire.Protocol, DaemonVersion: c.s.cfg.Version, ExeSHA256: c.s.exe(), Engine: c.s.cfg.Engine,
+		ID: id, Protocol: wire.Protocol, DaemonVersion: c.s.cfg.Version, ExeSHA256: c.s.exe(), Engine: c.s.cfg.Engine, Notices: notices,
 	}
 }
 

@@ -54,13 +54,13 @@ func (s *stub) hurt() {
 	}
 }
 
-func (s *stub) Open(h *wire.Hello) (Desk, error) {
+func (s *stub) Open(h *wire.Hello) (Desk, []string, error) {
 	s.hurt()
 	s.set(func() { s.hello = append(s.hello, h) })
 	if h.Env["TOKEN_TERMINATOR_MODE"] == "bad" {
-		return nil, &Refusal{Code: wire.ErrorSetting, Detail: "MODE"}
+		return nil, nil, &Refusal{Code: wire.ErrorSetting, Detail: "MODE"}
 	}
-	return s, nil
+	return s, nil, nil
 }
 
 func (s *stub) Status(context.Context, Stats) (any, error) {

@@ -167,7 +167,7 @@ func (s *Server) Leaving() <-chan struct{} { return s.leave }
 
 func (s *Server) askToLeave(why string) {
 	s.leaveOnce.Do(func() {
-		s.cfg.Logger.Info("leaving", "why", why)
+		s.cfg.Logger.Info("leaving", "reason", why)
 		close(s.leave)
 	})
 }
@@ -199,7 +199,7 @@ func (s *Server) admit(c net.Conn) {
 	if !s.cfg.TCP {
 		if err := s.checkPeer(c); err != nil {
 			s.tally.foreign.Add(1)
-			s.cfg.Logger.Warn("connection refused", "why", "foreign peer")
+			s.cfg.Logger.Warn("connection refused", "reason", "foreign_peer")
 			_ = c.Close()
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"token-terminator/host"
+	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/internal/testkit"
 	"token-terminator/vault"
@@ -49,8 +50,6 @@ func servingChild(order string) int {
 			return nil
 		}
 	}
-	cfg := engineConfig{vault: o.Vault, sweep: o.Sweep}
-	cfg.actors.IdleAfter = o.IdleAfter
 	s := &stage{ctx: context.Background(), stdout: os.Stdout, stderr: os.Stderr, getenv: func(name string) string {
 		if name == "XDG_RUNTIME_DIR" {
 			return o.Runtime
@@ -58,7 +57,13 @@ func servingChild(order string) int {
 		return os.Getenv(name)
 	}}
 	f := serveFlags{idle: host.DefaultIdle}
-	if err := f.serve(s, o.Folder, cfg); err != nil {
+	err := f.serve(s, o.Folder, func(cfg *engineConfig) {
+		cfg.vault.FixedKey, cfg.vault.Hook, cfg.sweep = o.Vault.FixedKey, o.Vault.Hook, o.Sweep
+		if o.IdleAfter > 0 {
+			cfg.actors.IdleAfter = o.IdleAfter
+		}
+	})
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUnexpected
 	}
@@ -117,14 +122,14 @@ func pageOf(ctx context.Context, c *host.Client, r wire.Recover) (recovered, err
 	return page, json.Unmarshal(raw, &page)
 }
 
-// statusOf is the daemon's status.
-func statusOf(t testing.TB, c *host.Client) statusReport {
+// liveStatus is the daemon's status.
+func liveStatus(t testing.TB, c *host.Client) watch.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	raw, err := c.Status(ctx)
 	require.NoError(t, err)
-	var out statusReport
+	var out watch.Status
 	require.NoError(t, json.Unmarshal(raw, &out))
 	return out
 }

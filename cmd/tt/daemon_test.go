@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +18,9 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/host"
+	"token-terminator/host/logs"
+	"token-terminator/host/settings"
+	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/internal/testkit"
 	"token-terminator/reduce"
@@ -43,14 +50,17 @@ func startDaemon(t *testing.T, folder string, change func(*engineConfig)) *daemo
 	t.Helper()
 	lease, err := host.Acquire(context.Background(), folder)
 	require.NoError(t, err)
-	cfg := engineConfig{vault: vault.Options{FixedKey: true}}
+	set, err := settings.Load(settings.Sources{})
+	require.NoError(t, err)
+	cfg := engineConfig{settings: set, vault: vault.Options{FixedKey: true}, ledger: filepath.Join(folder, "ledger.sqlite3")}
 	if change != nil {
 		change(&cfg)
 	}
 	e, err := startEngine(folder, cfg)
 	require.NoError(t, err)
-	server, err := host.Listen(lease, host.Config{Backend: e, Version: version, TempDir: socketDir(t)})
+	server, err := host.Listen(lease, host.Config{Backend: e, Version: version, Engine: engineName, TempDir: socketDir(t)})
 	require.NoError(t, err)
+	e.numbers.watchDoor(server.Stats)
 	d := &daemonRig{t, folder, e, server}
 	t.Cleanup(d.stop)
 	return d
@@ -130,12 +140,14 @@ func TestDaemon_ATurnIsStoredShownAndRecovered(t *testing.T) {
 
 	status, err := c.Status(patience(t))
 	require.NoError(t, err)
-	var got statusReport
+	var got watch.Status
 	require.NoError(t, json.Unmarshal(status, &got))
 	require.Equal(t, 1, got.Schema)
-	require.EqualValues(t, 2, got.Turns)
+	require.EqualValues(t, 1, *got.Turns, "the ledger has one row for a turn, whatever its attempts")
+	require.EqualValues(t, 2, got.Engine.Turns)
 	require.Equal(t, 1, got.Vault.Artifacts)
-	require.Equal(t, 2, got.Reasons["reduced"])
+	require.EqualValues(t, out.Tokens.Raw-out.Tokens.Final, *got.Saved.Tokens.Exact)
+	require.Positive(t, *got.Saved.ITE)
 }
 
 func TestDaemon_RecoveryTellsItsAnswersApart(t *testing.T) {
@@ -195,16 +207,15 @@ func TestDaemon_TwoSettingsSideBySide(t *testing.T) {
 		require.Equal(t, c.edited, out.Edited, "%s: %s", name, out.Reason)
 		require.Equal(t, c.reason, out.Reason, name)
 	}
-	_, err := host.Dial(context.Background(), host.Options{Folder: d.folder, Env: map[string]string{"TOKEN_TERMINATOR_PRESET": "magic"}})
-	var refused *host.Refusal
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, wire.ErrorSetting, refused.Code)
+	odd := d.client(map[string]string{"TOKEN_TERMINATOR_PRESET": "magic", "TOKEN_TERMINATOR_PRICE_ROW": "no such row", "TOKEN_TERMINATOR_SIZE_GATE": "many"}, nil)
+	require.Len(t, odd.Welcome().Notices, 3)
+	require.NotContains(t, strings.Join(odd.Welcome().Notices, " "), "no such row")
 }
 
 func TestDaemon_AResultIsShortenedOnlyForASessionThatCanRecover(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
-	c := d.client(nil, nil)
+	c := d.client(map[string]string{"TOKEN_TERMINATOR_BIRTH": "result"}, nil)
 	log := serverLog(7, 400)
 	ask := func(session, tool, text string) wire.ResultAnswer {
 		return c.Result(patience(t), wire.Result{Binding: turn.Binding{Session: session}, Tool: tool, Command: "tail -n 400 server.log.txt | cat", Text: text})
@@ -288,6 +299,96 @@ func TestDaemon_ASlowStageEndsInTheOriginalWithinTheDeadline(t *testing.T) {
 	require.True(t, askTurn(t, c, "s", 2, body).Edited)
 }
 
+// brokenCompile panics in one of a turn's two halves.
+type brokenCompile struct {
+	actors.Compile
+	at *atomic.Int32 // 1 begin, 2 finish
+}
+
+func (b brokenCompile) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
+	if b.at.Load() == 1 {
+		panic("MARKER in a panic value")
+	}
+	draft, why := b.Compile.Begin(snap, cmd)
+	if why != "" {
+		return nil, why
+	}
+	return brokenDraft{draft, b.at}, ""
+}
+
+type brokenDraft struct {
+	actors.Draft
+	at *atomic.Int32
+}
+
+func (b brokenDraft) Finish(p turn.Pinned) actors.Outcome {
+	if b.at.Load() == 2 {
+		panic("MARKER in a panic value")
+	}
+	return b.Draft.Finish(p)
+}
+
+// A panic in any stage, the store's too, gives the caller its own request; the daemon
+// goes on, and nothing of the panic's value is told anywhere.
+func TestDaemon_APanicInAnyStageGivesTheOriginal(t *testing.T) {
+	t.Parallel()
+	var at, store atomic.Int32
+	var log lockedBuffer
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), func(cfg *engineConfig) {
+		cfg.wrap = func(c actors.Compile) actors.Compile { return brokenCompile{c, &at} }
+		cfg.logger = logs.New(&log, slog.LevelDebug)
+		cfg.vault.Hook = func(string) error {
+			if store.CompareAndSwap(1, 0) {
+				panic("MARKER in a panic value")
+			}
+			return nil
+		}
+	})
+	c := d.client(nil, nil)
+	for i, arm := range []func(){func() { at.Store(1) }, func() { at.Store(2) }, func() { store.Store(1) }} {
+		body := chatBody(toolCalls("a"), toolResult("a", serverLog(i+1, 400)))
+		session := fmt.Sprint("s", i)
+		arm()
+		out := askTurn(t, c, session, 1, body)
+		require.Equal(t, body, string(out.Body), i)
+		require.Contains(t, []turn.Reason{turn.InternalError, turn.StorageUnavailable}, out.Reason, i)
+		at.Store(0)
+		require.True(t, askTurn(t, c, session, 2, body).Edited, i)
+	}
+	status, err := c.Status(patience(t))
+	require.NoError(t, err)
+	require.NotContains(t, string(status)+log.String(), "MARKER")
+	require.Contains(t, log.String(), "panic")
+}
+
+// lockedBuffer is a log's file.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Not parallel: it counts goroutines.
+func TestDaemon_StoppingLeavesNothingRunning(t *testing.T) {
+	testkit.NoLeaks(t, "token-terminator/host", "token-terminator/actors", "token-terminator/ledger", "token-terminator/vault", "token-terminator/cmd/tt.(")
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
+	c := d.client(nil, nil)
+	require.True(t, askTurn(t, c, "s", 1, chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400)))).Edited)
+	c.Close()
+	d.stop()
+}
+
 func TestDaemon_TooManyTurnsAreBusyAndCounted(t *testing.T) {
 	t.Parallel()
 	wedge := testkit.NewWedge()
@@ -314,9 +415,9 @@ func TestDaemon_EventsTellOfTheCacheAndTheEnd(t *testing.T) {
 	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
 	c := d.client(nil, nil)
 	b := turn.Binding{Session: "s"}
-	settings, err := readSettings(&wire.Hello{})
+	set, err := sessionOf(d.engine.settings, &wire.Hello{})
 	require.NoError(t, err)
-	facts := func(at time.Time) turnFacts { return d.engine.sessions.facts("s", settings, []byte(chatBody()), at) }
+	facts := func(at time.Time) turnFacts { return d.engine.sessions.facts("s", set, []byte(chatBody()), at) }
 	start := time.Unix(1_800_000_000, 0)
 	require.False(t, facts(start).Cold)
 	require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventCompaction, Window: 5000}))

@@ -8,6 +8,7 @@ import (
 	"token-terminator/actors"
 	"token-terminator/host"
 	"token-terminator/host/wire"
+	"token-terminator/ledger/book"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/reduce/kind"
@@ -30,21 +31,27 @@ func (d *desk) Turn(ctx context.Context, t *wire.Turn, limit time.Duration) wire
 		pass.Reason = reason
 		return pass
 	}
-	if !d.settings.requests {
+	if !d.settings.Active() {
+		pass.Reason = turn.TurnedOff
+		return pass
+	}
+	facts := d.engine.sessions.facts(t.Binding.Session, d.settings, t.RequestJSON, d.engine.now())
+	if !d.settings.ActsOnRequests() {
 		pass.Reason = turn.TurnedOff
 		return pass
 	}
 	out := d.engine.pipeline.system.Reduce(ctx, actors.ReduceTurn{
-		Binding: t.Binding, Body: t.RequestJSON, Settings: d.settings, Timeout: limit,
-		Facts: d.engine.sessions.facts(t.Binding.Session, d.settings, t.RequestJSON, d.engine.now()),
+		Binding: t.Binding, Body: t.RequestJSON, Settings: d.settings, Timeout: limit, Facts: facts,
 	})
+	d.engine.sessions.with(t.Binding.Session, func(n *sessionNote) { n.binding = out.Binding })
 	return d.answer(t, out)
 }
 
 // answer puts a turn's end into the words of the protocol.
 func (d *desk) answer(t *wire.Turn, out actors.TurnReduced) wire.TurnAnswer {
 	a := wire.TurnAnswer{Decision: wire.Pass, Reason: out.Reason, Replayed: out.Replayed}
-	detail, known := out.Detail.(compile.Outcome)
+	booked, known := out.Detail.(book.Detail)
+	detail := booked.Outcome
 	if known && detail.Tokens.Label != "" {
 		a.Tokens = &wire.Tokens{Raw: detail.Tokens.Raw.Tokens, Final: detail.Tokens.Final.Tokens, Measure: measureWord(detail.Tokens.Exact)}
 	}
@@ -55,7 +62,7 @@ func (d *desk) answer(t *wire.Turn, out actors.TurnReduced) wire.TurnAnswer {
 	}
 	switch {
 	case !out.Edited:
-	case d.settings.observe:
+	case d.settings.Observe():
 		a.Reason = turn.TurnedOff
 	case len(out.Edits) == 0:
 		a.Reason = turn.InternalError
@@ -77,7 +84,7 @@ func measureWord(exact bool) string {
 // requests have offered the recovery tool.
 func (d *desk) Result(ctx context.Context, r *wire.Result) wire.ResultAnswer {
 	pass := func(why turn.Reason) wire.ResultAnswer { return wire.ResultAnswer{Decision: wire.Pass, Reason: why} }
-	if !d.settings.results || d.settings.observe {
+	if !d.settings.ActsOnResults() {
 		return pass(turn.TurnedOff)
 	}
 	chain := r.Binding.Session
@@ -223,25 +230,30 @@ func (d *desk) Event(ctx context.Context, e *wire.Event) error {
 	if chain == "" {
 		return &host.Refusal{Code: wire.ErrorBadArgument, Detail: "an event names its session"}
 	}
-	book := d.engine.sessions
+	notes := d.engine.sessions
 	switch e.Name {
 	case wire.EventSessionStart:
 	case wire.EventSessionEnd:
-		book.forget(chain)
+		notes.forget(chain)
 		return d.engine.pipeline.system.CloseSession(ctx, e.Binding)
 	case wire.EventCompaction, wire.EventCacheCold:
-		book.with(chain, func(n *sessionNote) { n.cold = true })
+		notes.with(chain, func(n *sessionNote) { n.cold = true })
 	case wire.EventUsage:
+		var last turn.Binding
+		notes.with(chain, func(n *sessionNote) { last = n.binding })
+		d.engine.numbers.usage(e, last)
+	case wire.EventFailOpen:
+		d.engine.numbers.failedOpen(e)
 	case wire.EventAccount:
 		if e.Account == nil {
 			return &host.Refusal{Code: wire.ErrorBadArgument, Detail: "account is missing"}
 		}
-		book.with(chain, func(n *sessionNote) { n.saved, n.spent, n.counted = e.Account.Saved, e.Account.Spent, true })
+		notes.with(chain, func(n *sessionNote) { n.saved, n.spent, n.counted = e.Account.Saved, e.Account.Spent, true })
 	default:
 		return &host.Refusal{Code: wire.Unsupported, Detail: "no such event"}
 	}
 	if e.Window > 0 {
-		book.with(chain, func(n *sessionNote) { n.window = e.Window })
+		notes.with(chain, func(n *sessionNote) { n.window = e.Window })
 	}
 	return nil
 }

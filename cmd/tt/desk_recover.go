@@ -48,6 +48,9 @@ func (d *desk) Recover(ctx context.Context, r *wire.Recover) (any, error) {
 	if err != nil {
 		return nil, refusalOf(err)
 	}
+	if chain != "" {
+		d.engine.numbers.recovery(r)
+	}
 	return out, nil
 }
 

@@ -10,13 +10,19 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/host"
+	"token-terminator/host/settings"
 	"token-terminator/host/wire"
+	"token-terminator/ledger/book"
 	"token-terminator/plan"
+	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
+
+// engineName is the engine of bindings that name none, and what a hello is told.
+const engineName = "tt"
 
 // memoBytes bounds what the daemon remembers of counted texts.
 const memoBytes = 256 << 20
@@ -28,19 +34,22 @@ type engine struct {
 	vault    *liveVault
 	sessions *sessionBook
 	compiles *compilers
+	settings settings.Settings
+	numbers  *numbers
 	sweeper  *sweeper
-	started  time.Time
 	now      func() time.Time
 }
 
-// engineConfig is what tests may change.
+// engineConfig is the daemon's settings and what tests may change.
 type engineConfig struct {
-	vault  vault.Options
-	logger *slog.Logger
-	clock  actors.Clock                        // nil: the machine's
-	wrap   func(actors.Compile) actors.Compile // nil: none
-	actors actors.Config                       // bounds; the wiring is set here
-	sweep  time.Duration                       // 0: sweepEvery
+	settings settings.Settings
+	vault    vault.Options
+	ledger   string // its file; "" none
+	logger   *slog.Logger
+	clock    actors.Clock                        // nil: the machine's
+	wrap     func(actors.Compile) actors.Compile // nil: none
+	actors   actors.Config                       // bounds; the wiring is set here
+	sweep    time.Duration                       // 0: sweepEvery
 }
 
 // startEngine opens the vault in folder and starts the actors.
@@ -49,12 +58,17 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 	if err != nil {
 		return nil, storage(err)
 	}
-	e := &engine{pipeline: &pipeline{}, vault: v, sessions: newSessionBook(), compiles: newCompilers(), started: time.Now(), now: time.Now}
-	if cfg.clock != nil {
-		e.now, e.started = cfg.clock.Now, cfg.clock.Now()
+	if cfg.logger == nil {
+		cfg.logger = slog.New(slog.DiscardHandler)
 	}
+	e := &engine{pipeline: &pipeline{}, vault: v, sessions: newSessionBook(), compiles: newCompilers(), settings: cfg.settings, now: time.Now}
+	if cfg.clock != nil {
+		e.now = cfg.clock.Now
+	}
+	e.numbers = openNumbers(e, cfg)
 	a := cfg.actors
-	a.Engine, a.Store, a.Compile, a.Clock, a.Logger = "tt", v, e, cfg.clock, cfg.logger
+	a.Engine, a.Store, a.Compile, a.Clock, a.Logger = engineName, v, e, cfg.clock, cfg.logger
+	a.Record = e.numbers.record
 	if cfg.wrap != nil {
 		a.Compile = cfg.wrap(e)
 	}
@@ -62,10 +76,19 @@ func startEngine(folder string, cfg engineConfig) (*engine, error) {
 		a.Compilers = min(max(runtime.GOMAXPROCS(0), 4), actors.DefaultCompilers)
 	}
 	if err := e.pipeline.start(a); err != nil {
-		return nil, errors.Join(err, v.close())
+		return nil, errors.Join(err, v.close(), e.numbers.close())
 	}
 	e.startSweeper(cfg)
 	return e, nil
+}
+
+// warm loads the tables of the tokenizers, so that the first turn need not.
+func (e *engine) warm() {
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		if c, err := tokens.Named(name); err == nil {
+			c.Count([]byte("warm"))
+		}
+	}
 }
 
 func (e *engine) startSweeper(cfg engineConfig) {
@@ -98,43 +121,56 @@ func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draf
 	if why != "" {
 		return nil, why
 	}
-	return editsDraft{draft}, ""
+	about := book.Context{
+		Mode: string(s.Mode), Model: facts.model, Row: s.pricing.listed(facts.model), Cold: facts.Cold,
+	}
+	if facts.declared {
+		about.Declared = c.Meter(facts.model).JSON([]byte(reduce.RecoveryTool)).Tokens
+	}
+	return bookedDraft{draft, about}, ""
 }
 
-// editsDraft answers with edits only: the caller has the request, and answers are
-// remembered for retries.
-type editsDraft struct{ actors.Draft }
+// bookedDraft tells the ledger with what a turn came to under which settings that was.
+// It answers with edits only: the caller has the request, and answers are remembered
+// for retries.
+type bookedDraft struct {
+	actors.Draft
+	about book.Context
+}
 
-func (d editsDraft) Finish(p turn.Pinned) actors.Outcome {
+func (d bookedDraft) Finish(p turn.Pinned) actors.Outcome {
 	out := d.Draft.Finish(p)
-	out.Body = nil
-	if detail, ok := out.Detail.(compile.Outcome); ok {
-		detail.Body, detail.Edits, detail.Nodes = nil, nil, nil
-		out.Detail = detail
+	detail, _ := out.Detail.(compile.Outcome)
+	if e := detail.Epoch; e != nil {
+		d.about.Epoch, d.about.EpochReason = string(e.Kind), string(e.Reason)
 	}
+	d.about.Sent = len(out.Body)
+	out.Body, detail.Body, detail.Edits, detail.Nodes = nil, nil, nil, nil
+	out.Detail = book.Detail{Outcome: detail, Context: d.about}
 	return out
 }
 
 // turnFacts is what a turn's compiler is told besides the request.
 type turnFacts struct {
 	compile.Facts
-	model string
+	model    string
+	declared bool // the request offers the recovery tool
 }
 
 // Open implements host.Backend.
-func (e *engine) Open(hello *wire.Hello) (host.Desk, error) {
-	s, err := readSettings(hello)
+func (e *engine) Open(hello *wire.Hello) (host.Desk, []string, error) {
+	s, err := sessionOf(e.settings, hello)
 	if err != nil {
-		return nil, err
+		return nil, nil, &host.Refusal{Code: wire.ErrorSetting}
 	}
-	return &desk{engine: e, settings: s, operator: hello.Operator}, nil
+	return &desk{engine: e, settings: s, operator: hello.Operator}, s.notices, nil
 }
 
 // Close implements host.Backend: sessions finish, the writer commits what is queued,
 // the log is merged, the file is closed.
 func (e *engine) Close(ctx context.Context) error {
 	e.sweeper.end()
-	return errors.Join(e.pipeline.system.Stop(ctx), e.vault.close())
+	return errors.Join(e.pipeline.system.Stop(ctx), e.numbers.close(), e.vault.close())
 }
 
 // compilers keeps one compiler for each set of settings and price row. They share the

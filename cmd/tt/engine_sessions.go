@@ -27,6 +27,7 @@ type sessionNote struct {
 	cold     bool        // something emptied the provider's cache
 	last     time.Time   // of the last request
 	window   int
+	binding  turn.Binding // of the last turn that was asked for
 	saved    float64
 	spent    float64
 	counted  bool // saved and spent were told
@@ -89,6 +90,7 @@ func (b *sessionBook) facts(chain string, s *sessionSettings, raw []byte, now ti
 		if n.window > 0 {
 			f.Window = n.window
 		}
+		f.declared = n.declared
 		n.model, n.cold, n.last = outer.model, false, now
 	})
 	return f

@@ -87,7 +87,7 @@ func (f *replayFlags) sessionEnv(p pricing) (map[string]string, error) {
 	env := map[string]string{
 		"PRESET": f.preset, "TIKTOKEN_ENCODING": f.assume, "CACHE_MODEL": f.cache, "PRICE_ROW": f.row, "PRICES_AS_OF": p.day,
 		"RECOVERY_PCT":         strconv.FormatFloat(f.rate, 'g', -1, 64),
-		"CONTEXT_LIMIT_TOKENS": strconv.Itoa(f.window), "RECEIPTS": strconv.FormatBool(!f.noEpochs),
+		"CONTEXT_LIMIT_TOKENS": strconv.Itoa(f.window), "OUTPUT_RESERVE_TOKENS": "0", "TOKEN_SAFETY_MARGIN": "0", "RECEIPTS": strconv.FormatBool(!f.noEpochs),
 		"EPOCH_BANK": strconv.FormatBool(f.bank), "STRICT_READS": strconv.FormatBool(f.strictReads),
 	}
 	if f.prices != "" {

@@ -3,13 +3,21 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"token-terminator/host"
+	"token-terminator/host/logs"
+	"token-terminator/host/settings"
+	"token-terminator/host/settings/apply"
+	"token-terminator/host/watch"
 )
 
 // stopPatience is how long the daemon waits for answers still missing when it ends.
@@ -20,10 +28,11 @@ const stopPatience = 15 * time.Second
 const memoryLimit = 1 << 30
 
 type serveFlags struct {
-	home, vault string
-	idle        time.Duration
-	foreground  bool
-	json        bool
+	home, vault, http string
+	idle              time.Duration
+	set               map[string]string // settings that were given as flags
+	foreground        bool
+	json              bool
 }
 
 func serveVerb() verb {
@@ -46,7 +55,8 @@ Examples:
 		fs := newFlags(s, v)
 		fs.StringVar(&f.home, "home", "", "home `folder`")
 		fs.StringVar(&f.vault, "vault", "", "vault `folder` instead of the home's")
-		fs.DurationVar(&f.idle, "idle", host.DefaultIdle, "end after this `time` without a request; 0 never")
+		fs.DurationVar(&f.idle, "idle", host.DefaultIdle, "end after this `time` without a request; 0 never (setting IDLE_EXIT_MINUTES)")
+		fs.StringVar(&f.http, "http", "", "loopback `address` of /status, /metrics and /healthz, e.g. 127.0.0.1:9464 (setting STATUS_ADDR)")
 		fs.BoolVar(&f.foreground, "foreground", true, "stay in the foreground; false starts a daemon in the background and returns when it is ready")
 		fs.BoolVar(&f.json, "json", false, "print the ready line as JSON")
 		rest, err := parse(fs, args)
@@ -59,6 +69,15 @@ Examples:
 		if f.idle < 0 {
 			return usagef("--idle wants 0 or more").try("--idle 30m")
 		}
+		f.set = map[string]string{}
+		fs.Visit(func(given *flag.Flag) {
+			switch given.Name {
+			case "idle":
+				f.set["IDLE_EXIT_MINUTES"] = strconv.FormatFloat(f.idle.Minutes(), 'g', -1, 64)
+			case "http":
+				f.set["STATUS_ADDR"] = f.http
+			}
+		})
 		folder, err := vaultFolder(s, f.vault, f.home)
 		if err != nil {
 			return err
@@ -69,7 +88,7 @@ Examples:
 		if !f.foreground {
 			return f.background(s, folder)
 		}
-		return f.serve(s, folder, engineConfig{})
+		return f.serve(s, folder, nil)
 	}
 	return v
 }
@@ -97,31 +116,69 @@ func (f *serveFlags) tell(s *stage, folder string, info host.Info) error {
 	return err
 }
 
-func (f *serveFlags) serve(s *stage, folder string, cfg engineConfig) error {
+// serve runs the daemon. change, if any, is what a test adds to its configuration.
+func (f *serveFlags) serve(s *stage, folder string, change func(*engineConfig)) error {
 	if s.getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
+	set, err := loadSettings(s, folder, f.set)
+	if err != nil {
+		return err
+	}
+	pages, err := f.listen(set)
+	if err != nil {
+		return err
+	}
 	lease, err := host.Acquire(s.ctx, folder)
 	if err != nil {
-		return startFailure(err)
+		return errors.Join(startFailure(err), closeAll(pages))
 	}
-	e, err := startEngine(folder, cfg)
+	logger, logFile, err := logs.Open(folder, logs.Options{MaxMB: set.LogMaxMB, Files: set.LogFiles, Level: logLevel(set.LogLevel)})
 	if err != nil {
-		return errors.Join(err, lease.Release())
+		return errors.Join(storage(err), lease.Release(), closeAll(pages))
 	}
-	idle := f.idle
-	if idle == 0 {
-		idle = -1
+	defer logFile.Close()
+	cfg := engineConfig{settings: set, vault: apply.Vault(set), logger: logger}
+	if set.Ledger {
+		cfg.ledger = ledgerPath(folder, set)
 	}
+	apply.Actors(set, &cfg.actors)
+	if change != nil {
+		change(&cfg)
+	}
+	e, err := startEngine(filepath.Dir(vaultPath(folder, set)), cfg)
+	if err != nil {
+		return errors.Join(err, lease.Release(), closeAll(pages))
+	}
+	e.warm()
+	return f.run(s, e, lease, pages, set, logger)
+}
+
+// run serves until it is time to leave.
+func (f *serveFlags) run(s *stage, e *engine, lease *host.Lease, pages net.Listener, set settings.Settings, logger *slog.Logger) error {
 	exe, _ := os.Executable()
-	server, err := host.Listen(lease, host.Config{
-		Backend: e, Version: version, Exe: exe, RuntimeDir: s.getenv("XDG_RUNTIME_DIR"), Idle: idle,
-	})
-	if err != nil {
-		return errors.Join(startFailure(err), e.Close(context.WithoutCancel(s.ctx)), lease.Release())
+	cfg := host.Config{
+		Backend: e, Version: version, Engine: engineName, Exe: exe, RuntimeDir: s.getenv("XDG_RUNTIME_DIR"), Idle: set.IdleExit, Logger: logger,
 	}
+	if cfg.Idle == 0 {
+		cfg.Idle = -1
+	}
+	if pages != nil {
+		cfg.HTTP = pages.Addr().String()
+	}
+	folder := lease.Folder
+	server, err := host.Listen(lease, cfg)
+	if err != nil {
+		return errors.Join(startFailure(err), e.Close(context.WithoutCancel(s.ctx)), lease.Release(), closeAll(pages))
+	}
+	e.numbers.watchDoor(server.Stats)
+	endPages := servePages(pages, e, logger)
+	logger.Info("ready", "pid", os.Getpid(), "version", version, "mode", string(set.Mode))
 	told := f.tell(s, folder, server.Info())
 	if told == nil {
+		for _, notice := range set.Notices {
+			fmt.Fprintln(s.stderr, "tt:", notice)
+		}
 		select {
 		case <-s.ctx.Done():
 		case <-server.Leaving():
@@ -129,7 +186,54 @@ func (f *serveFlags) serve(s *stage, folder string, cfg engineConfig) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), stopPatience)
 	defer cancel()
-	return errors.Join(told, server.Stop(ctx))
+	endPages()
+	err = server.Stop(ctx)
+	logger.Info("ended", "failed", err != nil)
+	return errors.Join(told, err)
+}
+
+// listen opens the address of the pages, when one is wanted.
+func (f *serveFlags) listen(set settings.Settings) (net.Listener, error) {
+	if set.StatusAddr == "" {
+		return nil, nil
+	}
+	pages, err := watch.Listen(set.StatusAddr)
+	if err != nil {
+		return nil, usagef("%w", err).try("--http 127.0.0.1:9464")
+	}
+	return pages, nil
+}
+
+func closeAll(l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// servePages serves status and metrics until the returned function is called.
+func servePages(l net.Listener, e *engine, logger *slog.Logger) (end func()) {
+	if l == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := watch.Serve(ctx, l, watch.Handler(e.numbers.live, e.numbers.metrics)); err != nil {
+			logger.Warn("the status pages ended", "err_type", fmt.Sprintf("%T", err))
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func logLevel(word string) slog.Level {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(word)) // of a closed list; else info
+	return level
 }
 
 // startFailure gives an error of starting its exit code and hint.
@@ -149,7 +253,14 @@ func (f *serveFlags) background(s *stage, folder string) error {
 			return startFailure(&host.RunningError{PID: info.PID, Started: info.Started})
 		}
 	}
-	start, err := selfStarter("serve", "--vault", folder, "--idle", f.idle.String())
+	args := []string{"serve", "--vault", folder}
+	if f.set["IDLE_EXIT_MINUTES"] != "" {
+		args = append(args, "--idle", f.idle.String())
+	}
+	if f.http != "" {
+		args = append(args, "--http", f.http)
+	}
+	start, err := selfStarter(args...)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"token-terminator/datasets"
 	"token-terminator/host"
+	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/reduce"
 	"token-terminator/request"
@@ -50,7 +51,7 @@ type stressRun struct {
 	daemon          *host.Daemon
 	clients         []*host.Client
 	pool            []string
-	talks           []*talk
+	talks           []*chatter
 
 	asked, edited, passed, lost, bytes, saved atomic.Int64
 	mu                                        sync.Mutex
@@ -62,8 +63,8 @@ type stressRun struct {
 // shownText is an original that an answer showed smaller.
 type shownText struct{ session, id, text string }
 
-// talk is one session: its request so far, without the end.
-type talk struct {
+// chatter is one session: its request so far, without the end.
+type chatter struct {
 	name   string
 	random *rand.Rand
 	body   bytes.Buffer
@@ -99,17 +100,17 @@ func TestStress_ManySessionsStayWithinTheDaemonsMemory(t *testing.T) {
 		s.clients = append(s.clients, s.order.dial(t, s.daemon, nil))
 	}
 	s.warm()
-	idle, before := s.rss(), statusOf(t, s.clients[0])
+	idle, before := s.rss(), liveStatus(t, s.clients[0])
 
 	start := time.Now()
 	for i := range s.sessions {
-		s.talks = append(s.talks, newTalk(i))
+		s.talks = append(s.talks, newChatter(i))
 	}
 	for round := range s.turns {
 		s.round(round)
 	}
 	took := time.Since(start)
-	after := statusOf(t, s.clients[0])
+	after := liveStatus(t, s.clients[0])
 	s.report(took, idle, before, after)
 	s.check(before, after)
 	s.recoverSample()
@@ -118,7 +119,7 @@ func TestStress_ManySessionsStayWithinTheDaemonsMemory(t *testing.T) {
 
 // warm asks one turn, so that tables and caches that every daemon needs are there.
 func (s *stressRun) warm() {
-	w := newTalk(-1)
+	w := newChatter(-1)
 	w.grow(s.pool, 20_000)
 	s.clients[0].Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: 1}, Scope: conversation(), Body: w.request()})
 }
@@ -218,7 +219,7 @@ func (s *stressRun) recoverSample() {
 	s.t.Logf("%d ids of answers read back byte for byte", len(s.shown))
 }
 
-func (s *stressRun) report(took time.Duration, idle int64, before, after statusReport) {
+func (s *stressRun) report(took time.Duration, idle int64, before, after watch.Status) {
 	s.t.Logf("%d sessions of %d turns, %.1f KB a request: %.1f turns/s, %.1f MB/s, %v in all",
 		s.sessions, s.turns, float64(s.bytes.Load())/float64(s.asked.Load())/1000, float64(s.asked.Load())/took.Seconds(),
 		float64(s.bytes.Load())/1e6/took.Seconds(), took.Round(time.Second))
@@ -226,31 +227,31 @@ func (s *stressRun) report(took time.Duration, idle int64, before, after statusR
 		100*float64(s.saved.Load())/float64(s.bytes.Load()), s.reasons)
 	s.t.Logf("daemon: idle %d MiB, peak %d MiB (the kernel's mark %d MiB), goroutines %d before, %d at the end; busy frames %d; sessions alive %d; vault %d artifacts, %d MB",
 		idle>>20, s.peak.Load()>>20, procKB(s.t, s.daemon.PID(), "VmHWM")>>20, before.Daemon.Goroutines, after.Daemon.Goroutines,
-		after.Daemon.BusyFrames, after.Sessions, after.Vault.Artifacts, after.Vault.Content/1_000_000)
+		after.Daemon.BusyFrames, after.Engine.Sessions, after.Vault.Artifacts, after.Vault.Bytes/1_000_000)
 }
 
-func (s *stressRun) check(before, after statusReport) {
+func (s *stressRun) check(before, after watch.Status) {
 	require.Zero(s.t, s.lost.Load(), "an answer was lost")
 	require.EqualValues(s.t, s.sessions*s.turns, s.asked.Load())
-	require.Equal(s.t, s.asked.Load(), after.Turns-before.Turns+after.Daemon.BusyFrames, "the daemon counted every turn")
-	require.EqualValues(s.t, s.reasons[turn.Busy], int64(after.Reasons[string(turn.Busy)])+after.Daemon.BusyFrames, "and every busy one")
+	require.Equal(s.t, s.asked.Load(), after.Engine.Turns-before.Engine.Turns+after.Daemon.BusyFrames, "the daemon counted every turn")
+	require.EqualValues(s.t, s.reasons[turn.Busy], after.Engine.Reasons[turn.Busy]+after.Daemon.BusyFrames, "and every busy one")
 	require.Greater(s.t, s.edited.Load(), s.asked.Load()/4)
 	require.Zero(s.t, after.Daemon.Panics+after.Engine.Panics)
 	require.LessOrEqual(s.t, procKB(s.t, s.daemon.PID(), "VmHWM"), int64(stressMaxRSS))
 }
 
 // settle waits until the sessions were let go and the memory was given back.
-func (s *stressRun) settle(idle int64, before statusReport) {
+func (s *stressRun) settle(idle int64, before watch.Status) {
 	for _, c := range s.clients[1:] {
 		c.Close()
 	}
 	start := time.Now()
-	var last statusReport
+	var last watch.Status
 	if !assert.Eventually(s.t, func() bool {
-		last = statusOf(s.t, s.clients[0])
-		return last.Sessions == 0 && last.Daemon.Goroutines <= before.Daemon.Goroutines && s.rss() <= idle*12/10
+		last = liveStatus(s.t, s.clients[0])
+		return last.Engine.Sessions == 0 && last.Daemon.Goroutines <= before.Daemon.Goroutines && s.rss() <= idle*12/10
 	}, s.order.IdleAfter+time.Minute, 200*time.Millisecond) {
-		s.t.Fatalf("%d sessions, %d goroutines of %d, %d MiB of %d (Go holds %d)", last.Sessions, last.Daemon.Goroutines,
+		s.t.Fatalf("%d sessions, %d goroutines of %d, %d MiB of %d (Go holds %d)", last.Engine.Sessions, last.Daemon.Goroutines,
 			before.Daemon.Goroutines, s.rss()>>20, idle>>20, last.Daemon.MemoryBytes>>20)
 	}
 	s.t.Logf("afterwards: %d MiB, goroutines %d, %v after the last turn", s.rss()>>20, last.Daemon.Goroutines, time.Since(start).Round(time.Second))
@@ -350,8 +351,8 @@ func stressPool(t testing.TB) []string {
 	return pool
 }
 
-func newTalk(i int) *talk {
-	k := &talk{name: fmt.Sprint("session ", i), random: rand.New(rand.NewPCG(crashSeed, uint64(i)+2))}
+func newChatter(i int) *chatter {
+	k := &chatter{name: fmt.Sprint("session ", i), random: rand.New(rand.NewPCG(crashSeed, uint64(i)+2))}
 	k.body.WriteString(`{"model":"gpt-4o","tools":[` + reduce.RecoveryTool + `],"messages":[{"role":"system","content":` +
 		quoted(strings.Repeat("You are a careful agent. Use the tools, then say what you found. ", 150)) + `},{"role":"user","content":` +
 		quoted(fmt.Sprintf("Task %d: find out why the service fails and repair it.", i)) + `}`)
@@ -359,7 +360,7 @@ func newTalk(i int) *talk {
 }
 
 // grow adds calls and results until the request has so many bytes.
-func (k *talk) grow(pool []string, bytes int) {
+func (k *chatter) grow(pool []string, bytes int) {
 	for first := true; first || k.body.Len() < bytes; first = false {
 		id := fmt.Sprint("call_", k.calls)
 		k.calls++
@@ -369,12 +370,12 @@ func (k *talk) grow(pool []string, bytes int) {
 	}
 }
 
-func (k *talk) request() []byte {
+func (k *chatter) request() []byte {
 	return append(bytes.Clone(k.body.Bytes()), "]}"...)
 }
 
 // own turns the digits of a text, so that no two sessions see the same one.
-func (k *talk) own(text string) string {
+func (k *chatter) own(text string) string {
 	shift := byte(1 + k.random.IntN(9))
 	out := []byte(text)
 	for i, c := range out {

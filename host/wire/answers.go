@@ -47,6 +47,8 @@ type Welcome struct {
 	DaemonVersion string `json:"daemon_version"`
 	ExeSHA256     string `json:"exe_sha256"` // of the daemon's program, hex; "" unknown
 	Engine        string `json:"engine"`
+	// Notices are what the user should be told about the settings of the hello.
+	Notices []string `json:"notices,omitempty"`
 }
 
 // What an answer says of a turn, a result or a command.

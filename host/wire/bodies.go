@@ -99,6 +99,8 @@ type Event struct {
 	Usage   *Usage       `json:"usage,omitempty"`
 	Window  int          `json:"window,omitempty"` // tokens of input the session's model takes
 	Account *Account     `json:"account,omitempty"`
+	Count   int          `json:"count,omitempty"`  // of fail_open; 0 is one
+	Reason  string       `json:"reason,omitempty"` // of fail_open, one word
 }
 
 // Account is what a session has saved so far, net of everything charged to us, and what
@@ -116,6 +118,7 @@ const (
 	EventUsage        = "usage"
 	EventCacheCold    = "cache_cold"
 	EventAccount      = "account"
+	EventFailOpen     = "fail_open"
 	EventDrain        = "drain"
 )
 

@@ -19,7 +19,8 @@ func imported(name string, pkgs ...string) bool {
 
 // mayReach are the packages that may use a network or start a program, and what for.
 var mayReach = map[string]map[string]string{
-	"host": {"net": "the daemon's own socket", "os/exec": "a client starts its daemon: this very program"},
+	"host":       {"net": "the daemon's own socket", "os/exec": "a client starts its daemon: this very program"},
+	"host/watch": {"net": "listens on loopback, asks nobody", "net/http": "pages on loopback", "net/netip": "what is loopback"},
 }
 
 // The daemon's socket is the only connection, the daemon itself the only program that
