@@ -21,6 +21,7 @@ const (
 	DefaultIdleAfter     = 10 * time.Minute
 	DefaultRememberTurns = 4
 	DefaultRememberBytes = 4 << 20
+	DefaultRememberTotal = 64 << 20
 
 	// NoDeadline as a timeout lets a turn take as long as it needs.
 	NoDeadline time.Duration = -1
@@ -65,6 +66,9 @@ type Config struct {
 	// retries. A retry of a forgotten answer is compiled again.
 	RememberTurns int
 	RememberBytes int64
+	// RememberTotal is shared: with many sessions alive each remembers answers of at
+	// most its share of these bytes.
+	RememberTotal int64
 
 	Clock  Clock        // nil: the machine's
 	Logger *slog.Logger // nil: no logs. Only ids, counts, reasons and type names are logged.
@@ -79,7 +83,8 @@ func (c Config) withDefaults() (Config, error) {
 	case c.NewMemory == nil:
 		return c, fmt.Errorf("%w: no NewMemory", ErrConfig)
 	case c.MaxTurns < 0, c.MaxBytes < 0, c.MaxPinBytes < 0, c.BatchItems < 0, c.BatchBytes < 0,
-		c.Compilers < 0, c.IdleAfter < 0, c.RememberTurns < 0, c.RememberBytes < 0:
+		c.Compilers < 0, c.IdleAfter < 0, c.RememberTurns < 0, c.RememberBytes < 0,
+		c.RememberTotal < 0:
 		return c, fmt.Errorf("%w: a bound is negative", ErrConfig)
 	}
 	fill(&c.TurnTimeout, DefaultTurnTimeout)
@@ -92,6 +97,7 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.IdleAfter, DefaultIdleAfter)
 	fill(&c.RememberTurns, DefaultRememberTurns)
 	fill(&c.RememberBytes, DefaultRememberBytes)
+	fill(&c.RememberTotal, DefaultRememberTotal)
 	fill(&c.Engine, "tt")
 	if c.Clock == nil {
 		c.Clock = wallClock{}

@@ -33,16 +33,25 @@ func (s *session) remember(w *work, m *TurnCompiled) {
 		p.attempt = max(p.attempt, a.binding.Attempt)
 	}
 	p.bytes = int64(len(p.outcome.Body)) + weigh(p.evidence)
-	if p.bytes > s.env.cfg.RememberBytes {
+	for _, e := range p.outcome.Edits {
+		p.bytes += int64(len(e.Value))
+	}
+	limit := s.env.share()
+	if p.bytes > limit {
 		return
 	}
 	s.past = append(s.past, p)
 	s.pastBytes += p.bytes
-	for len(s.past) > s.env.cfg.RememberTurns || s.pastBytes > s.env.cfg.RememberBytes {
+	for len(s.past) > s.env.cfg.RememberTurns || s.pastBytes > limit {
 		s.pastBytes -= s.past[0].bytes
 		s.past[0] = nil
 		s.past = s.past[1:]
 	}
+}
+
+// share is how many bytes of answers one session may remember now.
+func (w *wiring) share() int64 {
+	return min(w.cfg.RememberBytes, w.cfg.RememberTotal/max(w.tally.sessions.Load(), 1))
 }
 
 func (s *session) recall(number uint64, body bodyKey) *past {

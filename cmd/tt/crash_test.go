@@ -43,8 +43,17 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(crashChild) != "" {
+	switch {
+	case os.Getenv(crashChild) != "":
 		os.Exit(crashingChild())
+	case os.Getenv(programChild) != "":
+		main()
+	}
+	if err := os.Setenv(programChild, "1"); err != nil { // for every process started from here
+		panic(err)
+	}
+	if order := os.Getenv(daemonChild); order != "" {
+		os.Exit(servingChild(order))
 	}
 	os.Exit(m.Run())
 }

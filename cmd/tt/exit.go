@@ -68,6 +68,10 @@ func report(s *stage, name string, err error) int {
 	if errors.Is(err, flag.ErrHelp) {
 		return exitDone
 	}
+	var told *relayed
+	if errors.As(err, &told) {
+		return told.code
+	}
 	code, hint := exitUnexpected, ""
 	var f *failure
 	if errors.As(err, &f) {

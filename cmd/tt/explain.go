@@ -130,7 +130,7 @@ func (f *explainFlags) explain(ctx context.Context, settings compile.Settings, s
 	if err != nil {
 		return nil, storage(err)
 	}
-	if err := r.openPipeline([]datasets.Session{session}, v, 64<<20); err != nil {
+	if err := r.openPipeline(ctx, []datasets.Session{session}, v, 64<<20); err != nil {
 		return nil, err
 	}
 	r.trace = func(i int, detail compile.Outcome) { rows = append(rows, f.rows(i, detail)...) }

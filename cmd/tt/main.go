@@ -21,6 +21,8 @@ type stage struct {
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
+	// environ lists the whole environment; nil: only names that are known are looked up.
+	environ func() []string
 }
 
 // verb is one command of tt.
@@ -34,14 +36,15 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
-		replayVerb(), reduceVerb(), recoverVerb(), explainVerb(), vaultVerb(), benchVerb(), versionVerb(),
+		serveVerb(), replayVerb(), reduceVerb(), recoverVerb(), explainVerb(), vaultVerb(), benchVerb(), versionVerb(),
+		statusVerb(), doctorVerb(), configVerb(),
 	}
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s := &stage{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	s := &stage{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, environ: os.Environ}
 	os.Exit(run(s, os.Args))
 }
 

@@ -110,16 +110,25 @@ func startPipeline(c *compile.Compiler, v *vault.Vault) (*pipeline, error) {
 func startCompiling(c actors.Compile, v *vault.Vault) (*pipeline, error) {
 	p := &pipeline{}
 	p.vault.Store(v)
-	system, err := actors.Start(actors.Config{
+	err := p.start(actors.Config{
 		Engine: "replay", Compile: c, Store: vaultStore{v}, Reopen: p.reopen,
-		NewMemory:   func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} },
 		TurnTimeout: actors.NoDeadline, Compilers: runtime.GOMAXPROCS(0), MaxBytes: 1 << 30, MaxPinBytes: 1 << 30,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("start pipeline: %w", err)
+		return nil, err
+	}
+	return p, nil
+}
+
+// start runs the actors of cfg.
+func (p *pipeline) start(cfg actors.Config) error {
+	cfg.NewMemory = func(nodes []turn.Node) actors.Memory { return memory{(*plan.Memory)(nil).With(nodes)} }
+	system, err := actors.Start(cfg)
+	if err != nil {
+		return fmt.Errorf("start pipeline: %w", err)
 	}
 	p.system = system
-	return p, nil
+	return nil
 }
 
 // reopen opens the vault's folder again.

@@ -27,7 +27,7 @@ type replayFlags struct {
 	prefix, gaps, window                                  int
 	bank, noEpochs, strictReads                           bool
 	rate                                                  float64
-	json, markdown, quiet                                 bool
+	json, markdown, quiet, daemon                         bool
 	minMessages                                           int
 }
 
@@ -84,6 +84,7 @@ func (f *replayFlags) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.BoolVar(&f.markdown, "markdown", false, "print Markdown")
 	fs.StringVar(&f.html, "html", "", "also write the report as one page to this `file`: plots, tables, no script, nothing loaded")
+	fs.BoolVar(&f.daemon, "daemon", false, "send every turn through a daemon that is started for this replay, as a host would")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
@@ -93,7 +94,7 @@ type replay struct {
 	settings compile.Settings
 	compiler *compile.Compiler
 	births   rowCompilers // the same without epochs
-	pipeline *pipeline
+	pipeline reducer
 	pricing  pricing
 	cache    plan.Cache
 	folder   string // of the vault
@@ -221,7 +222,7 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if err != nil {
 		return report, nil, storage(err)
 	}
-	if err := r.openPipeline(sessions, v, 256<<20); err != nil {
+	if err := r.openPipeline(ctx, sessions, v, 256<<20); err != nil {
 		return report, nil, err
 	}
 	runs := r.each(ctx, sessions)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,34 +41,40 @@ type pricing struct {
 
 // pricing reads the tables and checks the words about prices.
 func (f *replayFlags) pricing() (pricing, error) {
-	p := pricing{usd: f.unit == unitUSD}
-	if f.unit != unitITE && f.unit != unitUSD {
-		return p, usagef("there is no unit %q", f.unit).try("--unit ite or --unit usd")
+	return pricingOf(f.row, f.prices, f.asOf, f.unit)
+}
+
+// pricingOf reads the tables: row is a row's name or "", file a table laid over ours
+// or "", day the day or "" for the table's own.
+func pricingOf(row, file, day, unit string) (pricing, error) {
+	p := pricing{usd: unit == unitUSD}
+	if unit != unitITE && unit != unitUSD {
+		return p, usagef("there is no unit %q", unit).try("--unit ite or --unit usd")
 	}
 	var err error
 	if p.prices, err = plan.EmbeddedPrices(); err != nil {
 		return p, err
 	}
-	if f.prices != "" {
-		own, err := readPrices(f.prices)
+	if file != "" {
+		own, err := readPrices(file)
 		if err != nil {
 			return p, err
 		}
 		p.prices = own.Over(p.prices)
 	}
 	p.day = p.prices.AsOf()
-	if f.asOf != "" {
-		if !plan.IsDay(f.asOf) {
-			return p, usagef("--as-of %q is no day", f.asOf).try("--as-of " + p.day)
+	if day != "" {
+		if !plan.IsDay(day) {
+			return p, usagef("--as-of %q is no day", day).try("--as-of " + p.day)
 		}
-		p.day = f.asOf
+		p.day = day
 	}
-	switch f.row {
+	switch row {
 	case "", listRows:
 	case plan.StudyName:
 		p.fixed = plan.Study()
 	default:
-		if p.fixed, err = p.prices.Pick(f.row, p.day); err != nil {
+		if p.fixed, err = p.prices.Pick(row, p.day); err != nil {
 			return p, usagef("%w", err).try("tt replay --price-row list shows the rows; --price-row study always works")
 		}
 	}
@@ -274,22 +282,37 @@ func (c rowCompilers) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors
 	return turnCompiler{c.of(cmd.Binding.Session)}.Begin(snap, cmd)
 }
 
-// openPipeline compiles under the sessions' price rows over an open vault.
-func (r *replay) openPipeline(sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
+// openPipeline compiles under the sessions' price rows over an open vault, in this
+// process or, with --daemon, in one that is started for it.
+func (r *replay) openPipeline(ctx context.Context, sessions []datasets.Session, v *vault.Vault, memoBytes int) error {
 	memo := tokens.NewMemo(memoBytes)
-	c, err := r.pricing.compilers(r.settings, sessions, v.MarkerKey(), memo)
+	key := bytes.Clone(v.MarkerKey())
+	c, err := r.pricing.compilers(r.settings, sessions, key, memo)
 	births := r.settings
 	births.NoEpochs = true
 	if err == nil {
-		r.births, err = r.pricing.compilers(births, sessions, v.MarkerKey(), memo)
-	}
-	if err == nil {
-		r.compiler = c.otherwise
-		r.pipeline, err = startCompiling(c, v)
+		r.births, err = r.pricing.compilers(births, sessions, key, memo)
 	}
 	if err != nil {
 		return errors.Join(err, v.Close())
 	}
+	r.compiler = c.otherwise
+	if r.flags.daemon {
+		if err := v.Close(); err != nil {
+			return storage(err)
+		}
+		d, err := r.startRemote(ctx)
+		if err != nil {
+			return err
+		}
+		r.pipeline = d
+		return nil
+	}
+	local, err := startCompiling(c, v)
+	if err != nil {
+		return errors.Join(err, v.Close())
+	}
+	r.pipeline = local
 	return nil
 }
 

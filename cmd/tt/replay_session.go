@@ -151,13 +151,16 @@ func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 	t := run.turns[i]
 	in := run.declare(i, t.Request())
 	began := time.Now()
-	answer := run.r.pipeline.reduce(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
+	answer, err := run.r.pipeline.turn(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
 		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
 		Body:    in, Facts: run.facts(i, cold),
 	})
 	took := float64(time.Since(began).Microseconds()) / 1000
 	if ctx.Err() != nil {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if answer.Reason == turn.StorageUnavailable || answer.Reason == turn.VaultFull {
 		return storage(fmt.Errorf("the vault in %s took no evidence: %s", run.r.folder, answer.Reason))

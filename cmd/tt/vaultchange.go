@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"token-terminator/host"
 	"token-terminator/internal/safefile"
 	"token-terminator/vault"
 )
@@ -61,11 +62,11 @@ func (f *vaultFlags) backup(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
 		return usagef("vault backup takes the folder or file to write, got %d arguments", len(args)).try("tt vault --help")
 	}
-	v, err := openVault(folder, true)
+	v, done, err := f.open(folder, true)
 	if err != nil {
 		return err
 	}
-	defer v.Close()
+	defer done()
 	to := placeOf(args[0])
 	if f.change.dryRun {
 		st, err := v.Status(s.ctx)
@@ -116,6 +117,10 @@ type restored struct {
 func (f *vaultFlags) restore(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
 		return usagef("vault restore takes the backup's folder or file, got %d arguments", len(args)).try("tt vault --help")
+	}
+	if daemon := daemonOf(s.ctx, folder); daemon != nil {
+		daemon.Close()
+		return refusedf("a daemon has this vault open").try("end it first: its process id stands in " + host.InfoName)
 	}
 	plan, err := vault.PlanRestore(s.ctx, placeOf(args[0]), folder, vault.Options{})
 	if err != nil {
@@ -208,7 +213,12 @@ func (f *vaultFlags) importFile(s *stage, folder string, args []string) error {
 }
 
 func (f *vaultFlags) runImport(s *stage, folder, file string, show func(done, total int)) (vault.Imported, error) {
-	if !f.change.dryRun {
+	switch {
+	case f.live != nil && f.change.dryRun:
+		return vault.CheckImport(s.ctx, f.live, file, show)
+	case f.live != nil:
+		return f.live.Import(s.ctx, file, show)
+	case !f.change.dryRun:
 		v, err := vault.Open(folder, vault.Options{})
 		if err != nil {
 			return vault.Imported{}, err

@@ -18,6 +18,7 @@ type vaultFlags struct {
 	json                 bool
 	offset, limit        int
 	change               changeFlags
+	live                 *vault.Vault // inside the daemon: the one that is open
 }
 
 const vaultHelp = `Looking:
@@ -105,6 +106,17 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 	if err != nil {
 		return err
 	}
+	if !localVerbs[name] {
+		if daemon := daemonOf(s.ctx, folder); daemon != nil {
+			defer daemon.Close()
+			return relay(s, daemon, f.order(name, args))
+		}
+	}
+	return f.act(s, folder, name, args)
+}
+
+// act carries out one action.
+func (f *vaultFlags) act(s *stage, folder, name string, args []string) error {
 	if name == "path" {
 		return f.path(s, folder, args)
 	}
@@ -118,12 +130,24 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 	if len(args) != a.args {
 		return usagef("vault %s takes %d arguments, got %d", name, a.args, len(args)).try("tt vault --help")
 	}
-	v, err := openVault(folder, true)
+	v, done, err := f.open(folder, true)
 	if err != nil {
 		return err
 	}
-	defer v.Close()
+	defer done()
 	return a.run(s.ctx, s, v, args)
+}
+
+// open gives the vault to work on, and what to call at the end.
+func (f *vaultFlags) open(folder string, readOnly bool) (*vault.Vault, func(), error) {
+	if f.live != nil {
+		return f.live, func() {}, nil
+	}
+	v, err := openVault(folder, readOnly)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, func() { _ = v.Close() }, nil
 }
 
 // openVault opens a vault that is there; none is made.
@@ -297,5 +321,12 @@ func printJSON(w io.Writer, value any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// printJSONLine writes JSON on one line without HTML escapes.
+func printJSONLine(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
 	return enc.Encode(value)
 }

@@ -47,11 +47,11 @@ func (f *vaultFlags) prune(s *stage, folder string, args []string) error {
 }
 
 func (f *vaultFlags) remove(s *stage, folder string, plan func(*vault.Vault) (vault.Removal, error)) error {
-	v, err := openVault(folder, f.change.dryRun || !f.change.yes)
+	v, done, err := f.open(folder, f.change.dryRun || !f.change.yes)
 	if err != nil {
 		return err
 	}
-	defer v.Close()
+	defer done()
 	out := removal{DryRun: f.change.dryRun}
 	if out.Removal, err = plan(v); err != nil {
 		return storage(err)

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"token-terminator/host"
+	"token-terminator/host/wire"
+	"token-terminator/internal/testkit"
+	"token-terminator/turn"
+)
+
+// programChild makes a process of this test binary behave as tt itself: TestMain looks
+// at it, and sets it for all processes that tests start.
+const programChild = "TOKEN_TERMINATOR_TEST_PROGRAM"
+
+// process is tt in a process of its own.
+type process struct {
+	cmd   *exec.Cmd
+	ready ready
+	words *bytes.Buffer
+	done  chan error
+}
+
+// startProcess runs tt serve until it says that it is ready.
+func startProcess(t *testing.T, folder string, env ...string) *process {
+	t.Helper()
+	p := &process{words: &bytes.Buffer{}, done: make(chan error, 1)}
+	p.cmd = exec.Command(os.Args[0], "serve", "--json", "--vault", folder)
+	p.cmd.Env = append(os.Environ(), append([]string{"XDG_RUNTIME_DIR=" + socketDir(t)}, env...)...)
+	p.cmd.Stderr = p.words
+	out, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err, p.words)
+	require.NoError(t, json.Unmarshal([]byte(line), &p.ready))
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// ended waits for the end of the process and gives its exit code.
+func (p *process) ended(t *testing.T) int {
+	t.Helper()
+	select {
+	case err := <-p.done:
+		p.done <- err
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(testkit.Patience):
+		t.Fatal("the daemon does not end")
+		return -1
+	}
+}
+
+func TestServe_EndsInOrderOnASignalAndASecondOneIsRefused(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	p := startProcess(t, folder)
+	require.Equal(t, p.cmd.Process.Pid, p.ready.PID)
+	require.FileExists(t, p.ready.Socket)
+	code, _, errs := tt(t, "", "serve", "--vault", folder)
+	require.Equal(t, exitRefused, code)
+	require.Contains(t, errs, fmt.Sprintf("process %d", p.ready.PID))
+	require.Contains(t, errs, "Try: ")
+	code, _, _ = tt(t, "", "serve", "--vault", folder, "--foreground=false")
+	require.Equal(t, exitRefused, code)
+
+	c, err := host.Dial(context.Background(), host.Options{Folder: folder, Version: version})
+	require.NoError(t, err)
+	defer c.Close()
+	require.Len(t, c.Welcome().ExeSHA256, 64)
+	log := serverLog(1, 400)
+	out := askTurn(t, c, "s", 1, chatBody(toolCalls("a"), toolResult("a", log)))
+	require.True(t, out.Edited, out.Reason)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, exitDone, p.ended(t), p.words)
+	require.NoFileExists(t, p.ready.Socket)
+	require.NoFileExists(t, filepath.Join(folder, host.InfoName))
+	code, text, errs := tt(t, "", "vault", "get", idIn(out.Edits[0].Value), "--vault", folder)
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, log, text)
+}
+
+func TestServe_AKilledDaemonIsReplacedAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	p := startProcess(t, folder)
+	c, err := host.Dial(context.Background(), host.Options{Folder: folder, Version: version})
+	require.NoError(t, err)
+	defer c.Close()
+	body := chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400)))
+	out := askTurn(t, c, "s", 1, body)
+	require.True(t, out.Edited, out.Reason)
+	require.NoError(t, p.cmd.Process.Kill())
+	p.ended(t)
+	require.Equal(t, string(out.Body), string(askTurn(t, c, "s", 1, body).Body), "what was sent before is sent again")
+	require.FileExists(t, filepath.Join(folder, host.InfoName), "it left its description behind")
+	code, _, errs := tt(t, "", "vault", "status", "--vault", folder)
+	require.Equal(t, exitDone, code, errs)
+
+	startProcess(t, folder)
+	again, err := host.Dial(context.Background(), host.Options{Folder: folder, Version: version})
+	require.NoError(t, err)
+	defer again.Close()
+	require.Equal(t, string(out.Body), string(askTurn(t, again, "s", 1, body).Body))
+}
+
+// A client that may start a daemon does, one for all that ask at the same time; a newer
+// client replaces an older daemon when its work is done.
+func TestServe_ClientsStartOneDaemonAndANewerOneReplacesIt(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	start, err := selfStarter("serve", "--vault", folder, "--idle", "1m")
+	require.NoError(t, err)
+	start.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+socketDir(t))
+	dial := func(version string) (*host.Client, error) {
+		return host.Dial(patience(t), host.Options{Folder: folder, Version: version, Start: start})
+	}
+	type dialed struct {
+		c   *host.Client
+		err error
+	}
+	all := make(chan dialed, 4)
+	for range cap(all) {
+		go func() {
+			c, err := dial(version)
+			all <- dialed{c, err}
+		}()
+	}
+	for range cap(all) {
+		d := <-all
+		require.NoError(t, d.err)
+		defer d.c.Close()
+	}
+	first, err := host.ReadInfo(folder)
+	require.NoError(t, err)
+	newer, err := dial("99.0.0")
+	require.NoError(t, err)
+	second, err := host.ReadInfo(folder)
+	require.NoError(t, err)
+	require.NotEqual(t, first.PID, second.PID)
+	require.True(t, askTurn(t, newer, "s", 1, chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400)))).Edited)
+	require.NoError(t, newer.Drain(patience(t)))
+	newer.Close()
+	require.Eventually(t, func() bool {
+		lease, err := host.Acquire(context.Background(), folder)
+		return err == nil && lease.Release() == nil
+	}, testkit.Patience, 10*time.Millisecond)
+}
+
+func TestServe_VaultCommandsGoThroughTheDaemon(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	d := startDaemon(t, folder, nil)
+	c := d.client(nil, nil)
+	log := serverLog(1, 400)
+	out := askTurn(t, c, "s", 1, chatBody(toolCalls("a"), toolResult("a", log)))
+	id := idIn(out.Edits[0].Value)
+	before := d.server.Stats().Frames
+	run := func(want int, args ...string) string {
+		code, text, errs := tt(t, "", append([]string{"vault"}, append(args, "--vault", folder)...)...)
+		require.Equal(t, want, code, "%v: %s", args, errs)
+		return text + errs
+	}
+	require.Equal(t, log, run(exitDone, "get", id))
+	require.Contains(t, run(exitDone, "list"), id)
+	require.Contains(t, run(exitDone, "find", id, "worker-1", "--limit", "3"), "worker-1")
+	require.Contains(t, run(exitDone, "verify"), "1 artifacts read, 0 damaged, 0 lost")
+	require.Contains(t, run(exitDone, "status", "--json"), `"artifacts": 1`)
+	require.Contains(t, run(exitUsage, "get", "a_deadbeef"), "Try: ")
+	require.Contains(t, run(exitUsage, "dance"), "there is no vault action")
+	require.Contains(t, run(exitRefused, "restore", t.TempDir()), "a daemon has this vault open")
+	copied := filepath.Join(t.TempDir(), "copy")
+	require.Contains(t, run(exitDone, "backup", copied+string(filepath.Separator)), "every hash checked")
+	require.FileExists(t, filepath.Join(copied, "vault.sqlite3"))
+	transcript := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(transcript, out.Body, 0o600))
+	require.Contains(t, run(exitRefused, "release", id, "--yes", "--transcripts", transcript), "is named in")
+	require.Contains(t, run(exitRefused, "release", id), "nothing was changed")
+	require.Contains(t, run(exitDone, "release", id, "--yes"), "removed 1 originals")
+	require.Contains(t, run(exitUsage, "get", id), "released")
+	require.Contains(t, run(exitDone, "prune", "--yes"), "prune")
+	require.GreaterOrEqual(t, d.server.Stats().Frames, before+13)
+	_, err := c.Recover(patience(t), wire.Recover{Binding: turn.Binding{}, Action: actionOperator, Operator: []byte(`{"verb":"status"}`)})
+	require.Error(t, err, "a host is no operator")
+}
+
+// dumped is every file of a dump but the vault's.
+func dumped(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(path, filepath.Join(dir, "vault")) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	}))
+	return files
+}
+
+// withoutTimes is a replay's JSON but for how long it took.
+func withoutTimes(t *testing.T, text string) any {
+	t.Helper()
+	var report map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &report))
+	for _, s := range append(report["sessions"].([]any), report["total"]) {
+		delete(s.(map[string]any), "latency_ms")
+	}
+	return report
+}
+
+// sameByDaemon replays twice and compares everything.
+func sameByDaemon(t *testing.T, args ...string) {
+	t.Helper()
+	var files [2]map[string]string
+	var reports [2]any
+	for i, extra := range [][]string{nil, {"--daemon"}} {
+		dir := filepath.Join(t.TempDir(), "dump")
+		code, out, errs := tt(t, "", append(append([]string{"replay", "--quiet", "--json", "--dump", dir}, extra...), args...)...)
+		require.Equal(t, exitDone, code, errs)
+		files[i], reports[i] = dumped(t, dir), withoutTimes(t, out)
+	}
+	require.Greater(t, len(files[0]), 10)
+	for name, data := range files[0] {
+		require.True(t, data == files[1][name], "%s differs", name)
+	}
+	require.Len(t, files[1], len(files[0]))
+	require.Equal(t, reports[0], reports[1])
+}
+
+func TestReplayDaemon_GivesTheSameBytesAndFigures(t *testing.T) {
+	t.Parallel()
+	sameByDaemon(t)
+	file := sessionFile(t, "tau-bench")
+	sameByDaemon(t, "--gaps", "4", "--bank", "--window", "9000", "--price-row", "study", "--recovery-rate", "0", "--preset", "tight", file)
+	sameByDaemon(t, "--model", "claude-opus-4-5", "--assume-tokenizer", "cl100k_base", "--no-epochs", "--cache", "marks", file)
+}
+
+// The recorded sessions of a corpus, when one is named.
+func TestReplayDaemon_GivesTheSameOverACorpus(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("TOKEN_TERMINATOR_CORPUS")
+	if dir == "" { // the recorded transcript that ships with the project, in its own format
+		sameByDaemon(t, "--assume-tokenizer", "o200k_base", filepath.Join("..", "..", "datasets", "sessions", "transcript"))
+		return
+	}
+	sameByDaemon(t, "--min-messages", "30", filepath.Join(dir, "sessions"))
+}
+
+func TestReplayDaemon_EndsWithItsReplay(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "dump")
+	code, _, errs := tt(t, "", "replay", "--daemon", "--quiet", "--json", "--dump", dir, sessionFile(t, "tau-bench"))
+	require.Equal(t, exitDone, code, errs)
+	_, err := host.ReadInfo(filepath.Join(dir, "vault"))
+	require.ErrorIs(t, err, host.ErrNoDaemon)
+	lease, err := host.Acquire(context.Background(), filepath.Join(dir, "vault"))
+	require.NoError(t, err)
+	require.NoError(t, lease.Release())
+}

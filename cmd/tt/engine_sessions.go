@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"token-terminator/internal/strictjson"
+	"token-terminator/reduce"
+	"token-terminator/reduce/compile"
+	"token-terminator/request"
+	"token-terminator/turn"
+)
+
+// sessionBook is what the daemon remembers of sessions besides their forms: facts of
+// their last request and what was told about their cache. It is bounded; a session
+// that is forgotten starts with none.
+type sessionBook struct {
+	mu   sync.Mutex
+	seen map[string]*sessionNote // by chain
+}
+
+type sessionNote struct {
+	model    string
+	tools    turn.Digest // of the declaration the next field is about
+	declared bool        // the last request offered the recovery tool
+	cold     bool        // something emptied the provider's cache
+	last     time.Time   // of the last request
+	window   int
+	binding  turn.Binding // of the last turn that was asked for
+	saved    float64
+	spent    float64
+	counted  bool // saved and spent were told
+}
+
+// maxSessions bounds the book.
+const maxSessions = 4096
+
+func newSessionBook() *sessionBook { return &sessionBook{seen: map[string]*sessionNote{}} }
+
+// with gives f the note of a session chain.
+func (b *sessionBook) with(chain string, f func(*sessionNote)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.seen[chain]
+	if n == nil {
+		if len(b.seen) >= maxSessions {
+			b.dropOldest()
+		}
+		n = &sessionNote{}
+		b.seen[chain] = n
+	}
+	f(n)
+}
+
+func (b *sessionBook) dropOldest() {
+	oldest, first := "", true
+	var at time.Time
+	for chain, n := range b.seen {
+		if first || n.last.Before(at) {
+			oldest, at, first = chain, n.last, false
+		}
+	}
+	delete(b.seen, oldest)
+}
+
+func (b *sessionBook) forget(chain string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.seen, chain)
+}
+
+func (b *sessionBook) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.seen)
+}
+
+// facts notes a request of a chain and gives what its compiler should know.
+func (b *sessionBook) facts(chain string, s *sessionSettings, raw []byte, now time.Time) turnFacts {
+	outer := readOuter(raw)
+	f := turnFacts{model: outer.model}
+	b.with(chain, func(n *sessionNote) {
+		if digest := outer.toolsDigest(); digest != n.tools {
+			n.tools, n.declared = digest, outer.offers()
+		}
+		ttl := time.Duration(s.pricing.listed(outer.model).TTL) * time.Second
+		idle := !s.replay && ttl > 0 && !n.last.IsZero() && now.Sub(n.last) > ttl
+		f.Facts = compile.Facts{Cold: n.cold || idle, Window: s.window, Accounted: n.counted, Saved: n.saved, Spent: n.spent}
+		if n.window > 0 {
+			f.Window = n.window
+		}
+		f.declared = n.declared
+		n.model, n.cold, n.last = outer.model, false, now
+	})
+	return f
+}
+
+// outer is what stands around the messages of a request.
+type outer struct {
+	model         string
+	tools, choice []byte
+}
+
+// readOuter finds the model and the tools of a request. What cannot be read is empty:
+// the request then passes for its own reasons.
+func readOuter(raw []byte) (o outer) {
+	s := strictjson.New(raw, request.MaxDepth)
+	_ = s.Object(func(key strictjson.Str) error {
+		name, start := string(s.Text(key)), s.Pos
+		if err := s.Skip(); err != nil {
+			return err
+		}
+		value := raw[start:s.Pos]
+		switch name {
+		case "model":
+			if json.Unmarshal(value, &o.model) != nil {
+				o.model = ""
+			}
+		case "tools":
+			o.tools = value
+		case "tool_choice":
+			o.choice = value
+		}
+		return nil
+	})
+	return o
+}
+
+func (o outer) toolsDigest() turn.Digest {
+	return turn.Chain(turn.SumBytes(o.tools), turn.SumBytes(o.choice))
+}
+
+// offers says whether the recovery tool is declared and not forbidden.
+func (o outer) offers() bool {
+	if len(o.tools) == 0 {
+		return false
+	}
+	raw := append([]byte(`{"messages":[{"role":"user","content":"x"}],"tools":`), o.tools...)
+	if len(o.choice) > 0 {
+		raw = append(append(raw, `,"tool_choice":`...), o.choice...)
+	}
+	doc, err := request.Parse(append(raw, '}'))
+	return err == nil && doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package host
+
+import "os/exec"
+
+func detach(*exec.Cmd) {}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package doctor
+
+import "io/fs"
+
+func alive(int) (bool, bool) { return false, false }
+
+func ours(fs.FileInfo) bool { return true }
