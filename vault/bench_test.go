@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"token-terminator/internal/sqlitefile"
 	"token-terminator/turn"
 	"token-terminator/vault"
 	"token-terminator/vault/vaulttest"
@@ -103,7 +105,12 @@ func alone(v *vault.Vault) putter {
 func benchUngrouped(b *testing.B) {
 	dir, puts := b.TempDir(), []putter{}
 	for range 32 {
-		puts = append(puts, alone(mustOpen(b, dir, vault.Options{})))
+		put := alone(mustOpen(b, dir, vault.Options{}))
+		puts = append(puts, func(ev turn.Evidence) (err error) {
+			for err = put(ev); errors.Is(err, sqlitefile.ErrBusy); err = put(ev) { // SQLite's wait is no queue: some starve
+			}
+			return err
+		})
 	}
 	benchPut(b, len(puts), func(caller int) putter { return puts[caller] })
 }

@@ -121,7 +121,7 @@ func TestStress_ManySessionsStayWithinTheDaemonsMemory(t *testing.T) {
 func (s *stressRun) warm() {
 	w := newChatter(-1)
 	w.grow(s.pool, 20_000)
-	s.clients[0].Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: 1}, Scope: conversation(), Body: w.request()})
+	s.clients[0].Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: 1}, Scope: conversationScope(), Body: w.request()})
 }
 
 func (s *stressRun) within(d time.Duration) context.Context {
@@ -130,7 +130,7 @@ func (s *stressRun) within(d time.Duration) context.Context {
 	return ctx
 }
 
-func conversation() request.Scope {
+func conversationScope() request.Scope {
 	return request.Scope{RequestPurpose: request.Word("conversation")}
 }
 
@@ -174,7 +174,7 @@ func (s *stressRun) turn(i, n int) {
 	body := talk.request()
 	ctx, cancel := context.WithTimeout(context.Background(), stressWait)
 	defer cancel()
-	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: conversation(), Body: body})
+	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: conversationScope(), Body: body})
 	s.asked.Add(1)
 	s.bytes.Add(int64(len(body)))
 	s.saved.Add(int64(len(body) - len(out.Body)))
