@@ -32,6 +32,9 @@ func (d *Draft) birth(i int, text request.Text, offers bool) (size int, why turn
 		return 0, turn.LoneSurrogate
 	}
 	block := reduce.Block{Text: value, Call: d.call(i)}
+	if f, ok := d.c.olds.get(d.oldKey(i, text)); ok {
+		block.Kind = f.kind
+	}
 	settings := d.c.settings.Reduce
 	settings.Form.Count = d.count
 	if reason := settings.Eligible(block); reason != "" {
