@@ -33,6 +33,7 @@ func (p *parser) message(i int) error {
 	p.seen.role(m.Role)
 	if p.doc.Messages == nil {
 		p.doc.Messages = make([]Message, 0, 16+len(p.Data)/2048)
+		p.doc.seen = make([]evidence, 0, cap(p.doc.Messages))
 	}
 	p.doc.Messages = append(p.doc.Messages, m)
 	p.doc.seen = append(p.doc.seen, p.seen)

@@ -83,6 +83,7 @@ func (p *parser) reuse(i int) bool {
 	}
 	if i == 0 {
 		p.doc.Messages = make([]Message, 0, len(p.past.messages)+16)
+		p.doc.seen = make([]evidence, 0, cap(p.doc.Messages))
 	}
 	p.Lone, p.Duplicate = -1, -1
 	p.Pos = m.Span.End

@@ -2,11 +2,14 @@ package request
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"token-terminator/turn"
 )
 
 // pastOf is what is remembered of raw, by way of an earlier past.
@@ -148,4 +151,55 @@ func FuzzParseAfter(f *testing.F) {
 		sameAfter(t, first, past)
 		sameAfter(t, append(first[:min(int(cut), len(first))], rest...), past)
 	})
+}
+
+// TestApplyAfterWritesWhatApplyWrites edits conversations that grow, change and shrink,
+// with edits that stay, change, come and go.
+func TestApplyAfterWritesWhatApplyWrites(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(20261130, 10))
+	for range 500 {
+		var messages []string
+		var past *Past
+		var before *Edited
+		for n := range 6 {
+			switch r.IntN(5) {
+			case 0:
+				messages = messages[:r.IntN(len(messages)+1)]
+			case 1:
+				if len(messages) > 0 {
+					messages[r.IntN(len(messages))] = fmt.Sprintf(`{"role":"tool","content":"changed %d \n"}`, n)
+				}
+			}
+			for range 1 + r.IntN(3) {
+				messages = append(messages, fmt.Sprintf(`{"role":"assistant","content":"text %d é\n%s"}`, r.IntN(4), strings.Repeat("x", r.IntN(30))))
+			}
+			raw := []byte(`{"messages":[` + strings.Join(messages, ",") + `],"model":"m"}`)
+			doc, err := ParseAfter(raw, past)
+			require.NoError(t, err)
+			var edits []turn.Edit
+			var at []int
+			for i := range doc.Messages {
+				old, err := doc.Value(doc.Messages[i].Texts[0])
+				require.NoError(t, err)
+				if (i+len(old))%3 > 0 || r.IntN(9) == 0 {
+					value := []string{"short", "a \"longer\" text\n"}[min(r.IntN(4)/2, i%2)]
+					edits, at = append(edits, turn.Edit{Pointer: doc.Pointer(i, "/content"), Before: turn.Sum(old), Value: value}), append(at, i)
+				}
+			}
+			if len(edits) > 0 && r.IntN(12) == 0 {
+				edits[r.IntN(len(edits))].Before = turn.Sum("something else")
+			}
+			want, wantErr := doc.Apply(edits)
+			got, gotErr := doc.ApplyAfter(edits, at, before)
+			require.Equal(t, wantErr == nil, gotErr == nil)
+			require.Equal(t, string(want), string(got))
+			past, before = pastOf(t, raw, past), nil
+			if gotErr == nil {
+				before = NewEdited(edits, at, pastOf(t, got, nil))
+			}
+			clear(raw)
+			clear(got)
+		}
+	}
 }

@@ -250,7 +250,8 @@ func benchWarm(b *testing.B, tools string, library *[2]time.Duration) {
 	var cuts []int
 	session, number := 0, 1
 	var body []byte
-	var sent, edits int
+	var sent, edits, reply, fresh, total int
+	last, lastOf := map[string]string{}, 0
 	before := func() {
 		if number++; number >= len(cuts) {
 			session, number = session+1, 1
@@ -262,8 +263,22 @@ func benchWarm(b *testing.B, tools string, library *[2]time.Duration) {
 	}
 	took := timed(b, before, func() {
 		out := benchTurn(b, p, fmt.Sprint(session), 1+number, body)
-		sent, edits = len(body), len(out.Edits)
+		sent, edits, reply = len(body), len(out.Edits), 0
+		known := lastOf == session
+		for _, e := range out.Edits {
+			size := len(e.Pointer) + len(e.Before.String()) + len(e.Value)
+			if reply += size; known && last[e.Pointer] != e.Value {
+				fresh += size
+			}
+			last[e.Pointer] = e.Value
+		}
+		if known {
+			total += sent
+		}
+		lastOf = session
 	})
+	b.ReportMetric(100*float64(reply)/float64(sent), "reply-pct")
+	b.ReportMetric(100*float64(fresh)/float64(max(total, 1)), "new-pct")
 	b.ReportMetric(float64(sent)/1000, "request-kB")
 	b.ReportMetric(float64(edits), "edits")
 	took.spread(b, library)

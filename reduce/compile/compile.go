@@ -74,8 +74,9 @@ type Kept struct {
 	Reason  turn.Reason
 }
 
-// Compiler compiles turns. It is safe for concurrent use; what it caches are pure
-// functions of their keys.
+// Compiler compiles turns. It is safe for concurrent use. What it caches are pure
+// functions of their keys, and the last turn of each session, of which the next one
+// takes what begins with the same bytes; no result depends on it.
 type Compiler struct {
 	settings Settings
 	key      []byte
