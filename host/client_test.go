@@ -66,6 +66,40 @@ func TestClient_AppliesEditsToItsOwnCopy(t *testing.T) {
 	require.Equal(t, TurnResult{Body: in.Body, Reason: turn.NothingToReduce}, out)
 }
 
+func TestClient_AHostsOwnCounterIsAFurtherVeto(t *testing.T) {
+	t.Parallel()
+	r := serve(t, nil)
+	c := r.client(nil)
+	in := asked(chat("long result"))
+	in.Count = func(body []byte) int { return -len(body) }
+	out := c.Turn(patient(t), in)
+	require.False(t, out.Edited)
+	require.Equal(t, turn.NotSmallerTokens, out.Reason)
+	in.Count = func(body []byte) int { return len(body) }
+	require.True(t, c.Turn(patient(t), in).Edited)
+}
+
+func TestClient_TellsHowManyTurnsWentOutWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
+	r := serve(t, nil)
+	c := r.client(nil)
+	r.stub.wedge.Shut()
+	for range 2 {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			r.stub.wedge.AwaitStuck(t)
+			cancel()
+		}()
+		require.Equal(t, Silent, c.Turn(ctx, asked(chat("x"))).Fallback)
+	}
+	r.stub.wedge.Release()
+	require.Empty(t, c.Turn(patient(t), asked(chat("long result"))).Fallback)
+	require.Empty(t, c.Turn(patient(t), asked(chat("long result"))).Fallback)
+	require.Len(t, r.stub.event, 1)
+	require.Equal(t, wire.EventFailOpen, r.stub.event[0].Name)
+	require.Equal(t, 2, r.stub.event[0].Count)
+}
+
 func TestClient_ManyAskAtOnce(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)

@@ -19,6 +19,9 @@ type TurnRequest struct {
 	Measure *wire.Measure
 	Detail  bool
 	Body    []byte // the request's own bytes; never changed
+	// Count, if set, is the host's own whole-request counter, a further veto: a request
+	// it does not count as smaller is not sent.
+	Count func(body []byte) (tokens int)
 }
 
 // TurnResult is what to send.
@@ -137,6 +140,10 @@ func (c *Client) passed(t TurnRequest, a wire.TurnAnswer) TurnResult {
 // edited applies an answer's edits to our own copy, each against its digest.
 func (c *Client) edited(t TurnRequest, a wire.TurnAnswer) TurnResult {
 	body, doc, err := apply(t.Body, a.Edits)
+	if err == nil && t.Count != nil && t.Count(body) >= t.Count(t.Body) {
+		c.kept.accept(t.Binding.Session, doc, nil) // it goes out whole, now and when it is old
+		return TurnResult{Body: t.Body, Reason: turn.NotSmallerTokens, Tokens: a.Tokens, Detail: a.Detail}
+	}
 	if err != nil {
 		c.count(func(s *ClientStats) { s.Refused++ })
 		return TurnResult{Body: t.Body, Reason: turn.InternalError, Fallback: Misfits}

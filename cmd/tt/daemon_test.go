@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +18,7 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/host"
+	"token-terminator/host/logs"
 	"token-terminator/host/settings"
 	"token-terminator/host/watch"
 	"token-terminator/host/wire"
@@ -292,6 +297,96 @@ func TestDaemon_ASlowStageEndsInTheOriginalWithinTheDeadline(t *testing.T) {
 	require.Equal(t, body, string(out.Body))
 	wedge.Release()
 	require.True(t, askTurn(t, c, "s", 2, body).Edited)
+}
+
+// brokenCompile panics in one of a turn's two halves.
+type brokenCompile struct {
+	actors.Compile
+	at *atomic.Int32 // 1 begin, 2 finish
+}
+
+func (b brokenCompile) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draft, turn.Reason) {
+	if b.at.Load() == 1 {
+		panic("MARKER in a panic value")
+	}
+	draft, why := b.Compile.Begin(snap, cmd)
+	if why != "" {
+		return nil, why
+	}
+	return brokenDraft{draft, b.at}, ""
+}
+
+type brokenDraft struct {
+	actors.Draft
+	at *atomic.Int32
+}
+
+func (b brokenDraft) Finish(p turn.Pinned) actors.Outcome {
+	if b.at.Load() == 2 {
+		panic("MARKER in a panic value")
+	}
+	return b.Draft.Finish(p)
+}
+
+// A panic in any stage, the store's too, gives the caller its own request; the daemon
+// goes on, and nothing of the panic's value is told anywhere.
+func TestDaemon_APanicInAnyStageGivesTheOriginal(t *testing.T) {
+	t.Parallel()
+	var at, store atomic.Int32
+	var log lockedBuffer
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), func(cfg *engineConfig) {
+		cfg.wrap = func(c actors.Compile) actors.Compile { return brokenCompile{c, &at} }
+		cfg.logger = logs.New(&log, slog.LevelDebug)
+		cfg.vault.Hook = func(string) error {
+			if store.CompareAndSwap(1, 0) {
+				panic("MARKER in a panic value")
+			}
+			return nil
+		}
+	})
+	c := d.client(nil, nil)
+	for i, arm := range []func(){func() { at.Store(1) }, func() { at.Store(2) }, func() { store.Store(1) }} {
+		body := chatBody(toolCalls("a"), toolResult("a", serverLog(i+1, 400)))
+		session := fmt.Sprint("s", i)
+		arm()
+		out := askTurn(t, c, session, 1, body)
+		require.Equal(t, body, string(out.Body), i)
+		require.Contains(t, []turn.Reason{turn.InternalError, turn.StorageUnavailable}, out.Reason, i)
+		at.Store(0)
+		require.True(t, askTurn(t, c, session, 2, body).Edited, i)
+	}
+	status, err := c.Status(patience(t))
+	require.NoError(t, err)
+	require.NotContains(t, string(status)+log.String(), "MARKER")
+	require.Contains(t, log.String(), "panic")
+}
+
+// lockedBuffer is a log's file.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Not parallel: it counts goroutines.
+func TestDaemon_StoppingLeavesNothingRunning(t *testing.T) {
+	testkit.NoLeaks(t, "token-terminator/host", "token-terminator/actors", "token-terminator/ledger", "token-terminator/vault", "token-terminator/cmd/tt.(")
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
+	c := d.client(nil, nil)
+	require.True(t, askTurn(t, c, "s", 1, chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400)))).Edited)
+	c.Close()
+	d.stop()
 }
 
 func TestDaemon_TooManyTurnsAreBusyAndCounted(t *testing.T) {
