@@ -186,6 +186,27 @@ func with(t *testing.T, name, value string) settings.Settings {
 	return s
 }
 
+func TestCapacityIsForecast(t *testing.T) {
+	t.Parallel()
+	soon, later := now.AddDate(0, 0, 9), now.AddDate(1, 0, 0)
+	for name, c := range map[string]struct {
+		status vault.Status
+		want   Status
+		what   string
+	}{
+		"plenty":    {vault.Status{Percent: 3, Level: vault.LevelOK, Forecast: vault.Forecast{WarnAt: &later}}, OK, "the vault is 3.0 % full"},
+		"soon":      {vault.Status{Percent: 60, Level: vault.LevelOK, Forecast: vault.Forecast{WarnAt: &soon}}, Warn, "the vault is 60 % full; 70 % are reached about 2026-03-10"},
+		"a warning": {vault.Status{Percent: 75, Level: vault.LevelWarning, Forecast: vault.Forecast{RedAt: &soon}}, Warn, "the vault is 75 % full, and 90 % are reached about 2026-03-10"},
+		"no growth": {vault.Status{Percent: 75, Level: vault.LevelWarning}, Warn, "the vault is 75 % full"},
+		"red":       {vault.Status{Percent: 95, Level: vault.LevelRed}, Fail, "the vault is 95 % full; when it is full, requests pass unchanged"},
+	} {
+		e := &exam{Home: Home{Now: now}}
+		e.capacity(c.status)
+		require.Equal(t, c.want, e.out[0].Status, name)
+		require.Equal(t, c.what, e.out[0].What, name)
+	}
+}
+
 type asked struct {
 	status watch.Status
 	err    error
