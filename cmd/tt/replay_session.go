@@ -172,7 +172,9 @@ func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 	if err := run.dump.turn(i, in, answer.Body, detail.Blocks); err != nil {
 		return storage(err)
 	}
-	return run.book(i, cold, in, answer, detail, took)
+	err = run.book(i, cold, in, answer, detail, took)
+	run.note(cold, in, answer, time.Since(began))
+	return err
 }
 
 // book checks what was sent and prices it.
