@@ -3,6 +3,7 @@ package main
 import (
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
+	"token-terminator/reports"
 	"token-terminator/request"
 	"token-terminator/turn"
 )
@@ -55,7 +56,8 @@ func (b *birthArm) turn(run *sessionRun, in []byte, before *request.Doc, i, outp
 		}
 	}
 	fixed := run.added + run.fixedIn
-	b.bill.Add(plan.Call{Fixed: fixed, FixedDigest: fixedName("ours"), Messages: b.parts.parts, Output: output, Cold: m.cold})
+	charge := b.bill.Add(plan.Call{Fixed: fixed, FixedDigest: fixedName("ours"), Messages: b.parts.parts, Output: output, Cold: m.cold})
+	run.figures.AddArmTurn(reports.ArmBirth, input-run.added, charge.Cost)
 	b.course.Fixed = fixed
 	b.extend(run, blocks)
 	b.course.Calls = append(b.course.Calls, call)
@@ -96,6 +98,13 @@ func (run *sessionRun) compared() error {
 	masking, err := b.course.Masking()
 	if err != nil {
 		return err
+	}
+	charges, err := b.course.MaskingCalls()
+	if err != nil {
+		return err
+	}
+	for _, charge := range charges {
+		run.figures.AddArmTurn(reports.ArmMasking, charge.Input()-run.added, charge.Cost)
 	}
 	optimum, err := b.course.Optimum()
 	if err != nil {
