@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,11 +38,11 @@ type process struct {
 }
 
 // startProcess runs tt serve until it says that it is ready.
-func startProcess(t *testing.T, folder string, env ...string) *process {
+func startProcess(t *testing.T, folder string, flags ...string) *process {
 	t.Helper()
 	p := &process{words: &bytes.Buffer{}, done: make(chan error, 1)}
-	p.cmd = exec.Command(os.Args[0], "serve", "--json", "--vault", folder)
-	p.cmd.Env = append(os.Environ(), append([]string{"XDG_RUNTIME_DIR=" + socketDir(t)}, env...)...)
+	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--json", "--vault", folder}, flags...)...)
+	p.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+socketDir(t))
 	p.cmd.Stderr = p.words
 	out, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -120,6 +122,31 @@ func TestServe_AKilledDaemonIsReplacedAndNothingIsLost(t *testing.T) {
 	require.NoError(t, err)
 	defer again.Close()
 	require.Equal(t, string(out.Body), string(askTurn(t, again, "s", 1, body).Body))
+}
+
+func TestServe_PagesAreServedOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	code, _, errs := tt(t, "", "serve", "--vault", folder, "--http", "0.0.0.0:0")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "loopback")
+	p := startProcess(t, folder, "--http", "127.0.0.1:0", "--idle", "1m")
+	info, err := host.ReadInfo(folder)
+	require.NoError(t, err)
+	for path, want := range map[string]string{"/healthz": `"state"`, "/status": fmt.Sprintf(`"pid": %d`, p.ready.PID), "/metrics": "token_terminator_vault_bytes"} {
+		answer, err := http.Get("http://" + info.HTTP + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, answer.Body.Close())
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.StatusCode, path)
+		require.Contains(t, string(body), want)
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "logs", "daemon.log"))
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"msg":"ready"`)
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, exitDone, p.ended(t), p.words)
 }
 
 // A client that may start a daemon does, one for all that ask at the same time; a newer
