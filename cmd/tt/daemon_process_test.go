@@ -229,6 +229,29 @@ func TestServe_VaultCommandsGoThroughTheDaemon(t *testing.T) {
 	require.Error(t, err, "a host is no operator")
 }
 
+func TestServe_ReduceGoesThroughTheDaemon(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	log := serverLog(3, 400)
+	args := []string{"reduce", "--command", "kubectl logs api", "--json", "--vault"}
+	code, alone, errs := tt(t, log, append(args, filepath.Join(t.TempDir(), "other"))...)
+	require.Equal(t, exitDone, code, errs)
+	d := startDaemon(t, folder, nil)
+	before := d.server.Stats().Frames
+	code, through, errs := tt(t, log, append(args, folder)...)
+	require.Equal(t, exitDone, code, errs)
+	require.Greater(t, d.server.Stats().Frames, before+1)
+	var one, two reduced
+	require.NoError(t, json.Unmarshal([]byte(alone), &one))
+	require.NoError(t, json.Unmarshal([]byte(through), &two))
+	require.InDelta(t, *one.TokensOut, *two.TokensOut, 5, "two vaults, two marker keys")
+	require.Equal(t, *one.ArtifactID, *two.ArtifactID)
+	require.Equal(t, turn.CompressedLog, two.Reason)
+	code, text, errs := tt(t, "", "recover", *two.ArtifactID, "--vault", folder)
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, log, text)
+}
+
 // dumped is every file of a dump but the vault's.
 func dumped(t *testing.T, dir string) map[string]string {
 	t.Helper()
