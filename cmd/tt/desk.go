@@ -9,6 +9,7 @@ import (
 	"token-terminator/host"
 	"token-terminator/host/wire"
 	"token-terminator/ledger/book"
+	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/reduce/kind"
@@ -240,11 +241,18 @@ func (d *desk) Event(ctx context.Context, e *wire.Event) error {
 	case wire.EventSessionEnd:
 		notes.forget(chain)
 		return d.engine.pipeline.system.CloseSession(ctx, e.Binding)
-	case wire.EventCompaction, wire.EventCacheCold:
-		notes.with(chain, func(n *sessionNote) { n.cold = true })
+	case wire.EventCompaction:
+		notes.with(chain, func(n *sessionNote) { n.warmth.Compacted() })
+	case wire.EventCacheCold:
+		notes.with(chain, func(n *sessionNote) {
+			n.cold, n.why, n.uncached = true, plan.ColdReason(e.Reason), e.Uncached
+		})
 	case wire.EventUsage:
 		var last turn.Binding
-		notes.with(chain, func(n *sessionNote) { last = n.binding })
+		notes.with(chain, func(n *sessionNote) {
+			last = n.binding
+			n.reported(e.Usage, d.engine.now())
+		})
 		d.engine.numbers.usage(e, last)
 	case wire.EventFailOpen:
 		d.engine.numbers.failedOpen(e)

@@ -158,7 +158,9 @@ func (run *sessionRun) turn(ctx context.Context, i int, m moment) error {
 	if err := run.dump.turn(i, in, answer.Body, detail.Blocks); err != nil {
 		return storage(err)
 	}
-	return run.book(i, m, in, answer, detail, took)
+	err = run.book(i, m, in, answer, detail, took)
+	run.note(m.cold, in, answer, time.Since(began))
+	return err
 }
 
 // book checks what was sent and prices it.
