@@ -40,6 +40,9 @@ func (d *desk) Turn(ctx context.Context, t *wire.Turn, limit time.Duration) wire
 		pass.Reason = turn.TurnedOff
 		return pass
 	}
+	if t.DeadlineMS == 0 { // the client named no limit: the setting, if it is the stricter one
+		limit = min(limit, d.settings.TurnTimeout)
+	}
 	out := d.engine.pipeline.system.Reduce(ctx, actors.ReduceTurn{
 		Binding: t.Binding, Body: t.RequestJSON, Settings: d.settings, Timeout: limit, Facts: facts,
 	})

@@ -69,7 +69,7 @@ func (d *Draft) choose(i int, text request.Text, block reduce.Block, settings re
 	}
 	before := d.meter.JSONString(block.Text).Tokens
 	_, read := block.Call.ReadPath()
-	chosen, reason := d.c.settings.Plan.Birth(d.c.settings.Row, d.facts(before, offers, read), candidates)
+	chosen, reason := d.c.settings.Plan.Birth(d.row(), d.facts(before, offers, read), candidates)
 	if chosen == plan.NoProposal {
 		return reason
 	}
