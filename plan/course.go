@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/binary"
-	"math"
 
 	"token-terminator/turn"
 )
@@ -171,6 +170,3 @@ func courseKey(message int) string {
 	d := courseName(message, 0)
 	return string(d[:8])
 }
-
-// never is the call at which what never becomes admissible does.
-const never = math.MaxInt
