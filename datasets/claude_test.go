@@ -239,7 +239,7 @@ func TestResultsThatCameTooLateAreNotShownEarlier(t *testing.T) {
 	require.Contains(t, string(got[0].Messages[5]), "second run", "an id that is used again keeps its own result")
 }
 
-func TestColdTurnsAndCalibration(t *testing.T) {
+func TestCalibrationComparesGrowth(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := Session{Messages: []json.RawMessage{[]byte(user), []byte(answer), []byte(user), []byte(answer), []byte(user), []byte(answer), []byte(user), []byte(answer)}}
@@ -248,18 +248,15 @@ func TestColdTurnsAndCalibration(t *testing.T) {
 		s.Recorded = append(s.Recorded, Recorded{Message: 2*i + 1, Start: at, End: at.Add(time.Second)})
 	}
 	turns := s.Turns()
-	require.Equal(t, []int{2}, s.ColdTurns(turns, 300), "by time")
 	_, ok := s.Calibration(turns, []int{1, 2, 3, 4})
 	require.False(t, ok)
 	for i, u := range [][3]int{{5, 0, 100}, {5, 100, 50}, {5, 150, 20}, {200, 10, 0}} {
 		r := &s.Recorded[i]
 		r.HasUsage, r.Fresh, r.Read, r.WriteShort = true, u[0], u[1], u[2]
 	}
-	require.Equal(t, []int{3}, s.ColdTurns(turns, 300), "what was read says more than the clock")
 	factor, ok := s.Calibration(turns, []int{90, 140, 160, 200})
 	require.True(t, ok)
 	require.InDelta(t, (210.0-105)/(200-90), factor, 1e-9)
-	require.Empty(t, Session{Messages: s.Messages}.ColdTurns(turns, 300))
 }
 
 // The usage of a real transcript, counted once per answer, is the figure its

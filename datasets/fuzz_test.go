@@ -29,7 +29,7 @@ func lawful(t *testing.T, data []byte, format Format) {
 			}
 			before = string(turn.Head())
 		}
-		s.ColdTurns(s.Turns(), 300)
+		s.RecordedTurns(s.Turns())
 	}
 	for _, p := range problems {
 		if e, ok := p.(*Error); !ok || e.Hint == "" || e.File == "" {

@@ -38,31 +38,6 @@ func (s Session) RecordedTurns(turns []Turn) []*Recorded {
 	return out
 }
 
-// ColdTurns lists the turns at which the provider's cache was cold, as far as the
-// file tells: where usage is recorded, less than half of what the turn before had
-// cached was read; else, more than ttlSeconds passed since the turn before. The
-// first turn is not listed, and a session without usage and times has none.
-func (s Session) ColdTurns(turns []Turn, ttlSeconds int) []int {
-	var cold []int
-	recorded := s.RecordedTurns(turns)
-	for i := 1; i < len(recorded); i++ {
-		before, now := recorded[i-1], recorded[i]
-		if before == nil || now == nil {
-			continue
-		}
-		switch {
-		case before.HasUsage && now.HasUsage:
-			cached := before.Read + before.WriteShort + before.WriteOne
-			if cached > 0 && 2*now.Read < cached {
-				cold = append(cold, i)
-			}
-		case !before.End.IsZero() && now.Start.Sub(before.End) > time.Duration(ttlSeconds)*time.Second:
-			cold = append(cold, i)
-		}
-	}
-	return cold
-}
-
 // Calibration compares billed with counted growth: the factor that turns counted
 // tokens of this session into billed ones. counted is the counted input of each
 // turn. Growth is compared, not totals, so that a prompt the file does not hold

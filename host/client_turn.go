@@ -131,8 +131,10 @@ func (c *Client) passed(t TurnRequest, a wire.TurnAnswer) TurnResult {
 	case turn.Busy, turn.Deadline, turn.Stopped, turn.InternalError, turn.Cancelled:
 		return c.alone(t, Failed, a.Reason)
 	}
-	if doc, err := request.Parse(t.Body); err == nil && conversational(t) {
-		c.kept.accept(t.Binding.Session, doc, nil)
+	if c.kept.knows(t.Binding.Session) && conversational(t) {
+		if doc, err := request.Parse(t.Body); err == nil {
+			c.kept.accept(t.Binding.Session, doc, nil)
+		}
 	}
 	return TurnResult{Body: t.Body, Reason: a.Reason, Tokens: a.Tokens, Detail: a.Detail}
 }

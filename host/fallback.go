@@ -27,7 +27,8 @@ type fallback struct {
 	max   int64
 	bytes int64
 	at    map[place]*keptEdits
-	order []place // in order of arrival, for forgetting
+	order []place        // in order of arrival, for forgetting
+	held  map[string]int // messages by session
 }
 
 type keptEdits struct {
@@ -42,7 +43,16 @@ type blockEdit struct {
 	edit  turn.Edit
 }
 
-func newFallback(max int64) *fallback { return &fallback{max: max, at: map[place]*keptEdits{}} }
+func newFallback(max int64) *fallback {
+	return &fallback{max: max, at: map[place]*keptEdits{}, held: map[string]int{}}
+}
+
+// knows says whether anything of a session is remembered.
+func (f *fallback) knows(session string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.held[session] > 0
+}
 
 // accept notes what was sent for doc: edits, or nothing where a message has none.
 func (f *fallback) accept(session string, doc *request.Doc, edits []turn.Edit) {
@@ -69,6 +79,7 @@ func (f *fallback) accept(session string, doc *request.Doc, edits []turn.Edit) {
 			old = &keptEdits{}
 			f.at[p] = old
 			f.order = append(f.order, p)
+			f.held[session]++
 		}
 		f.bytes -= old.bytes
 		old.edits, old.offered, old.bytes = fresh, offered, weight(fresh)
@@ -92,6 +103,9 @@ func (f *fallback) forget() {
 		f.order = f.order[1:]
 		f.bytes -= f.at[p].bytes
 		delete(f.at, p)
+		if f.held[p.session]--; f.held[p.session] == 0 {
+			delete(f.held, p.session)
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func Acquire(ctx context.Context, folder string) (*Lease, error) {
 		return nil, err
 	}
 	path := filepath.Join(folder, LockName)
-	if _, err := safefile.SecureFile(path); err != nil {
+	if _, err := safefile.SecureFile(path); err != nil && !heldElsewhere(err) {
 		return nil, err
 	}
 	for waited := time.Duration(0); ; waited += leavePoll {

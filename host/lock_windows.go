@@ -9,6 +9,9 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
+// heldElsewhere says whether a file could not be opened because its lock is held.
+func heldElsewhere(err error) bool { return errors.Is(err, errSharing) }
+
 // lockFile opens path so that no other process can open it, or says errLocked.
 func lockFile(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)

@@ -33,7 +33,7 @@ func TestALedgerThatCannotBeUsedIsLeftAlone(t *testing.T) {
 		}, sqlitefile.ErrNotSQLite, "not_sqlite"},
 		"cut short": {func(t *testing.T, path string) {
 			l := reopen(t, path, Options{})
-			for n := range uint64(400) {
+			for n := range uint64(150) {
 				l.Record(Turn{Binding: binding("a", n+1), Reason: turn.Reduced})
 			}
 			flush(t, l)
@@ -78,8 +78,10 @@ func mark(t *testing.T, path, pragma string) {
 
 func TestAFullDiskCostsEntriesOnly(t *testing.T) {
 	t.Parallel()
-	l, _ := open(t, Options{MaxPages: 40})
-	for n := range uint64(1_000) {
+	l, _ := open(t, Options{MaxPages: 24})
+	l.Record(Turn{Binding: binding("a", 1_000), Reason: turn.Reduced})
+	flush(t, l)
+	for n := range uint64(400) {
 		l.Record(Turn{Binding: binding("a", n+1), Reason: turn.Reduced, Model: strings.Repeat("m", 100)})
 	}
 	flush(t, l)
@@ -132,7 +134,7 @@ func TestReadingNeedsALedger(t *testing.T) {
 func TestDamageWhileOpenIsCounted(t *testing.T) {
 	t.Parallel()
 	l, path := open(t, Options{})
-	for n := range uint64(300) {
+	for n := range uint64(100) {
 		l.Record(Turn{Binding: binding("a", n+1), Reason: turn.Reduced})
 	}
 	flush(t, l)
@@ -145,12 +147,12 @@ func TestDamageWhileOpenIsCounted(t *testing.T) {
 		require.NotEmpty(t, ErrorType(err))
 		return
 	}
-	for n := range uint64(300) {
+	for n := range uint64(100) {
 		broken.Record(Turn{Binding: binding("b", n+1), Reason: turn.Reduced})
 	}
 	flush(t, broken)
 	h := broken.Health()
-	require.EqualValues(t, 300, h.Recorded+h.Failed)
+	require.EqualValues(t, 100, h.Recorded+h.Failed)
 	require.NoError(t, broken.Close())
 }
 

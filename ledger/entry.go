@@ -127,7 +127,7 @@ func word(r string) string {
 		return r
 	}
 	switch r {
-	case "", "artifact_get", "artifact_peek", "artifact_find", "artifact_list", "artifact_search":
+	case "", "artifact_get", "artifact_peek", "artifact_find", "artifact_list", "artifact_search", "artifact_lines", "artifact_diff", "status", "operator":
 		return r
 	}
 	return "other"

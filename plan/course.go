@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/binary"
-	"math"
 
 	"token-terminator/turn"
 )
@@ -73,9 +72,26 @@ const MaskingPeriod = 10
 // Masking is the cost, net of debits, of putting away every MaskingPeriod calls each
 // result older than that, and of nothing else.
 func (c Course) Masking() (float64, error) {
-	a, err := c.arm(func(m CourseMessage) int { return m.Raw })
+	a, err := c.masked()
 	if err != nil {
 		return 0, err
+	}
+	return a.net(), nil
+}
+
+// MaskingCalls is what each call of the masking arm is billed, without debits.
+func (c Course) MaskingCalls() ([]Charge, error) {
+	a, err := c.masked()
+	if err != nil {
+		return nil, err
+	}
+	return a.charges, nil
+}
+
+func (c Course) masked() (*courseArm, error) {
+	a, err := c.arm(func(m CourseMessage) int { return m.Raw })
+	if err != nil {
+		return nil, err
 	}
 	away := map[int]Putting{}
 	for j, call := range c.Calls {
@@ -88,7 +104,7 @@ func (c Course) Masking() (float64, error) {
 		}
 		a.call(j, away, func(p Putting) int { return p.RawGain })
 	}
-	return a.net(), nil
+	return a, nil
 }
 
 func (p Putting) admissible(s Settings) bool {
@@ -98,11 +114,12 @@ func (p Putting) admissible(s Settings) bool {
 
 // courseArm prices one way to show a course.
 type courseArm struct {
-	c      Course
-	shown  func(CourseMessage) int
-	bill   *Bill
-	debits *Debits
-	births bool
+	c       Course
+	shown   func(CourseMessage) int
+	bill    *Bill
+	debits  *Debits
+	births  bool
+	charges []Charge // of each call
 }
 
 func (c Course) arm(shown func(CourseMessage) int) (*courseArm, error) {
@@ -135,7 +152,7 @@ func (a *courseArm) call(j int, away map[int]Putting, gain func(Putting) int) {
 			a.debits.Hide(courseKey(i), j, input, a.c.Messages[i].Hides)
 		}
 	}
-	a.bill.Add(request)
+	a.charges = append(a.charges, a.bill.Add(request))
 }
 
 func (a *courseArm) net() float64 {
@@ -153,6 +170,3 @@ func courseKey(message int) string {
 	d := courseName(message, 0)
 	return string(d[:8])
 }
-
-// never is the call at which what never becomes admissible does.
-const never = math.MaxInt

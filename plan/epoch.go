@@ -1,6 +1,10 @@
 package plan
 
-import "token-terminator/turn"
+import (
+	"math"
+
+	"token-terminator/turn"
+)
 
 // Away is one old block as an epoch would show it, or one block that an epoch would
 // have to show anew because its base goes (then Removed is what that costs at most,
@@ -58,11 +62,15 @@ type Epoch struct {
 // fetch: removed·(w + r·h) > RecoveryPct·fetch(h). In an epoch everything behind the
 // first change is written again, so a removed token saves its write at once.
 func (s Settings) Worth(r Row, m Moment, a Away) bool {
-	if a.Removed < s.WithDefaults().ReceiptGain {
-		return false
-	}
+	return a.Removed >= s.WithDefaults().ReceiptGain && s.Value(r, m, a) > 0
+}
+
+// Value is what putting one block away is worth, in tokens removed: those it takes
+// away less those that pay for its expected fetch. It may be negative.
+func (s Settings) Value(r Row, m Moment, a Away) int {
+	r = r.At(m.RequestTokens)
 	h := s.Horizon(m.CallsSoFar)
-	return float64(a.Removed)*(r.Write+r.Read*float64(h)) > s.risk(r, m, a, h)
+	return a.Removed - int(math.Ceil(s.risk(r, m, a, h)/(r.Write+r.Read*float64(h))))
 }
 
 func (s Settings) risk(r Row, m Moment, a Away, later int) float64 {
@@ -90,7 +98,7 @@ func (s Settings) risk(r Row, m Moment, a Away, later int) float64 {
 //
 // A request that is cacheable stays so unless that still pays (ShrinkPays).
 func (s Settings) Epoch(r Row, m Moment, all []Away) Epoch {
-	s = s.WithDefaults()
+	s, r = s.WithDefaults(), r.At(m.RequestTokens)
 	e, removed := s.priced(r, m, all)
 	if removed <= 0 || !s.ShrinkPays(r, m.RawTokens, m.RequestTokens-removed, m.CallsSoFar) {
 		return e

@@ -1,68 +1,77 @@
 package plan
 
 // Optimum is the cost, net of debits, of the best choice of epochs for a course whose
-// future is known: at an epoch everything that was admissible by then is put away. It
-// is a dynamic programme over the call of the last epoch:
+// future is known: at an epoch everything that is admissible then is put away, and
+// stays away. It is a dynamic programme over the call of the last epoch:
 //
 //	best(t) = min over s < t of best(s) + Σ calls between, as after s + call t as an epoch
 //
-// in time proportional to calls² + calls·messages.
+// in time proportional to calls²·(what may be put away). What is away after an epoch
+// depends on the epochs before it where something had to stay in sight for a while; the
+// programme carries the set of its cheapest way there, so that its cost is that of a
+// schedule which could be followed. Where nothing is kept it is the best of all.
 func (c Course) Optimum() (float64, error) {
 	if err := c.Row.Validate(); err != nil {
 		return 0, err
 	}
 	o := newOptimum(c)
 	n := len(c.Calls)
-	best := make([]float64, n+1) // best[s+1]: through call s, an epoch at s; s = -1 none
-	for t := range best {
-		best[t] = -1 // not reached
-	}
-	best[0] = 0
-	total := -1.0
+	best := make([]schedule, n+1) // best[s+1]: through call s, an epoch at s; s = -1 none
+	best[0] = schedule{reached: true, away: make([]bool, len(c.Messages))}
+	total := 0.0
 	for s := -1; s < n; s++ {
-		if best[s+1] < 0 {
+		at := &best[s+1]
+		if !at.reached {
 			continue
 		}
-		o.after(s)
-		cost := best[s+1]
+		if s >= 0 {
+			at.away = o.union(best[at.before].away, s)
+		}
+		o.after(at.away)
+		cost := at.cost
 		for t := s + 1; t < n; t++ {
-			o.admit(t)
-			if o.fresh > 0 && t > 0 {
-				if v := cost + o.epoch(t); best[t+1] < 0 || v < best[t+1] {
-					best[t+1] = v
+			if t > 0 && o.admit(t, at.away) {
+				if v := cost + o.epoch(t); !best[t+1].reached || v < best[t+1].cost {
+					best[t+1] = schedule{reached: true, cost: v, before: s + 1}
 				}
 			}
 			cost += o.warm(t)
 		}
-		if total < 0 || cost < total {
+		if s < 0 || cost < total {
 			total = cost
 		}
 	}
-	return max(total, 0), nil
+	return total, nil
+}
+
+// schedule is the cheapest way to an epoch at one call.
+type schedule struct {
+	reached bool
+	cost    float64
+	before  int    // the epoch before, in the same list
+	away    []bool // messages that are away after it
 }
 
 // optimum is the programme's view of the calls after one epoch.
 type optimum struct {
 	c        Course
 	s        Settings
-	base     []int     // input of each call with nothing put away
-	prefix   []int     // tokens before each message, Fixed included, nothing put away
-	when     []int     // call from which a message may be put away
-	what     []Putting // of each message
-	coming   [][]int   // messages that become admissible at each call
-	system   int       // leading system messages
-	removed  []int     // tokens put away before each message, after the epoch at hand
-	gone     int       // all of them
-	fresh    int       // messages that became admissible since
-	first    int       // the first of them
-	goneThen int       // tokens gone after an epoch at the call asked about
-	hides    int       // blocks that an epoch would hide for the first time
-	pages    int       // tokens of the pages that would bring them back
+	base     []int       // input of each call with nothing put away
+	prefix   []int       // tokens before each message, Fixed included, nothing put away
+	may      [][]Putting // what an epoch at each call would put away
+	gain     []int       // of each message
+	system   int         // leading system messages
+	removed  []int       // tokens put away before each message, after the epoch at hand
+	gone     int         // all of them
+	first    int         // the first message that an epoch at the call asked about changes
+	goneThen int         // tokens gone after it
+	hides    int         // blocks that it would hide for the first time
+	pages    int         // tokens of the pages that would bring them back
 }
 
 func newOptimum(c Course) *optimum {
-	o := &optimum{c: c, s: c.Settings.WithDefaults(), base: make([]int, len(c.Calls)), coming: make([][]int, len(c.Calls))}
-	o.prefix = make([]int, len(c.Messages)+1)
+	o := &optimum{c: c, s: c.Settings.WithDefaults(), base: make([]int, len(c.Calls)), may: make([][]Putting, len(c.Calls))}
+	o.prefix, o.gain = make([]int, len(c.Messages)+1), make([]int, len(c.Messages))
 	o.prefix[0] = c.Fixed
 	for i, m := range c.Messages {
 		o.prefix[i+1] = o.prefix[i] + m.Birth
@@ -70,16 +79,12 @@ func newOptimum(c Course) *optimum {
 	for o.system < len(c.Messages) && c.Messages[o.system].System {
 		o.system++
 	}
-	o.when, o.what = make([]int, len(c.Messages)), make([]Putting, len(c.Messages))
-	for i := range o.when {
-		o.when[i] = never
-	}
 	for j, call := range c.Calls {
 		o.base[j] = o.prefix[call.Messages]
 		for _, p := range call.Away {
-			if o.when[p.Message] == never && p.admissible(c.Settings) && o.pays(j, p) {
-				o.when[p.Message], o.what[p.Message] = j, p
-				o.coming[j] = append(o.coming[j], p.Message)
+			if p.admissible(c.Settings) && o.pays(j, p) {
+				o.may[j] = append(o.may[j], p)
+				o.gain[p.Message] = p.Gain
 			}
 		}
 	}
@@ -99,31 +104,42 @@ func (o *optimum) debit(prefix, later, block int) float64 {
 	return o.s.FetchCost(o.c.Row, Fetch{PrefixTokens: prefix, BlockTokens: block, LaterCalls: later}) * o.s.RecoveryPct / 100
 }
 
-// after sets the state to that after an epoch at call s.
-func (o *optimum) after(s int) {
-	sum := 0
-	for i := range o.c.Messages {
-		o.removed[i] = sum
-		if o.when[i] <= s {
-			sum += o.what[i].Gain
-		}
+// union is what is away after an epoch at call s, when away was before it.
+func (o *optimum) union(away []bool, s int) []bool {
+	out := append([]bool(nil), away...)
+	for _, p := range o.may[s] {
+		out[p.Message] = true
 	}
-	o.removed[len(o.c.Messages)] = sum
-	o.gone, o.goneThen, o.fresh, o.first = sum, sum, 0, len(o.c.Messages)
-	o.hides, o.pages = 0, 0
+	return out
 }
 
-// admit notes what becomes admissible at call t.
-func (o *optimum) admit(t int) {
-	for _, i := range o.coming[t] {
-		o.fresh++
-		o.first = min(o.first, i)
-		o.goneThen += o.what[i].Gain
-		if o.c.Messages[i].Hides == 0 {
-			o.hides++
-			o.pages += min(o.what[i].Block, o.s.PageTokens)
+// after sets the state to that after an epoch which left these messages away.
+func (o *optimum) after(away []bool) {
+	sum := 0
+	for i, gone := range away {
+		o.removed[i] = sum
+		if gone {
+			sum += o.gain[i]
 		}
 	}
+	o.removed[len(away)], o.gone = sum, sum
+}
+
+// admit looks at what an epoch at call t would put away; false when nothing is new.
+func (o *optimum) admit(t int, away []bool) bool {
+	o.first, o.goneThen, o.hides, o.pages = len(away), o.gone, 0, 0
+	for _, p := range o.may[t] {
+		if away[p.Message] {
+			continue
+		}
+		o.first = min(o.first, p.Message)
+		o.goneThen += o.gain[p.Message]
+		if o.c.Messages[p.Message].Hides == 0 {
+			o.hides++
+			o.pages += min(p.Block, o.s.PageTokens)
+		}
+	}
+	return o.first < len(away)
 }
 
 // warm is call t without an epoch: it extends the call before.

@@ -143,3 +143,11 @@ func (r Row) InITE() Row {
 	r.Input = 1
 	return r
 }
+
+// WithoutCache is the row on a route that does not cache: every input token is fresh
+// in every call, and there is no prefix to keep.
+func (r Row) WithoutCache() Row {
+	r.Read, r.Write, r.MinPrefix = r.Input, r.Input, 0
+	r.Tier.Read, r.Tier.Write = r.Tier.Input, r.Tier.Input
+	return r
+}

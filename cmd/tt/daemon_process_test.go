@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,11 +38,11 @@ type process struct {
 }
 
 // startProcess runs tt serve until it says that it is ready.
-func startProcess(t *testing.T, folder string, env ...string) *process {
+func startProcess(t *testing.T, folder string, flags ...string) *process {
 	t.Helper()
 	p := &process{words: &bytes.Buffer{}, done: make(chan error, 1)}
-	p.cmd = exec.Command(os.Args[0], "serve", "--json", "--vault", folder)
-	p.cmd.Env = append(os.Environ(), append([]string{"XDG_RUNTIME_DIR=" + socketDir(t)}, env...)...)
+	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--json", "--vault", folder}, flags...)...)
+	p.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+socketDir(t))
 	p.cmd.Stderr = p.words
 	out, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -122,6 +124,31 @@ func TestServe_AKilledDaemonIsReplacedAndNothingIsLost(t *testing.T) {
 	require.Equal(t, string(out.Body), string(askTurn(t, again, "s", 1, body).Body))
 }
 
+func TestServe_PagesAreServedOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	code, _, errs := tt(t, "", "serve", "--vault", folder, "--http", "0.0.0.0:0")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "loopback")
+	p := startProcess(t, folder, "--http", "127.0.0.1:0", "--idle", "1m")
+	info, err := host.ReadInfo(folder)
+	require.NoError(t, err)
+	for path, want := range map[string]string{"/healthz": `"state"`, "/status": fmt.Sprintf(`"pid": %d`, p.ready.PID), "/metrics": "token_terminator_vault_bytes"} {
+		answer, err := http.Get("http://" + info.HTTP + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, answer.Body.Close())
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.StatusCode, path)
+		require.Contains(t, string(body), want)
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "logs", "daemon.log"))
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"msg":"ready"`)
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, exitDone, p.ended(t), p.words)
+}
+
 // A client that may start a daemon does, one for all that ask at the same time; a newer
 // client replaces an older daemon when its work is done.
 func TestServe_ClientsStartOneDaemonAndANewerOneReplacesIt(t *testing.T) {
@@ -200,6 +227,29 @@ func TestServe_VaultCommandsGoThroughTheDaemon(t *testing.T) {
 	require.GreaterOrEqual(t, d.server.Stats().Frames, before+13)
 	_, err := c.Recover(patience(t), wire.Recover{Binding: turn.Binding{}, Action: actionOperator, Operator: []byte(`{"verb":"status"}`)})
 	require.Error(t, err, "a host is no operator")
+}
+
+func TestServe_ReduceGoesThroughTheDaemon(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	log := serverLog(3, 400)
+	args := []string{"reduce", "--command", "kubectl logs api", "--json", "--vault"}
+	code, alone, errs := tt(t, log, append(args, filepath.Join(t.TempDir(), "other"))...)
+	require.Equal(t, exitDone, code, errs)
+	d := startDaemon(t, folder, nil)
+	before := d.server.Stats().Frames
+	code, through, errs := tt(t, log, append(args, folder)...)
+	require.Equal(t, exitDone, code, errs)
+	require.Greater(t, d.server.Stats().Frames, before+1)
+	var one, two reduced
+	require.NoError(t, json.Unmarshal([]byte(alone), &one))
+	require.NoError(t, json.Unmarshal([]byte(through), &two))
+	require.InDelta(t, *one.TokensOut, *two.TokensOut, 5, "two vaults, two marker keys")
+	require.Equal(t, *one.ArtifactID, *two.ArtifactID)
+	require.Equal(t, turn.CompressedLog, two.Reason)
+	code, text, errs := tt(t, "", "recover", *two.ArtifactID, "--vault", folder)
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, log, text)
 }
 
 // dumped is every file of a dump but the vault's.

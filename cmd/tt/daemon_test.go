@@ -23,6 +23,7 @@ import (
 	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/internal/testkit"
+	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/request"
 	"token-terminator/turn"
@@ -424,12 +425,23 @@ func TestDaemon_EventsTellOfTheCacheAndTheEnd(t *testing.T) {
 	require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventAccount, Account: &wire.Account{Saved: 1.5, Spent: 3}}))
 	f := facts(start)
 	require.True(t, f.Cold)
+	require.Equal(t, plan.ColdCompacted, f.Why)
 	require.Equal(t, 5000, f.Window)
 	require.True(t, f.Accounted)
 	require.Equal(t, 1.5, f.Saved)
 	require.Equal(t, "gpt-4o", f.model)
 	require.False(t, facts(start.Add(time.Minute)).Cold, "a cold moment is told once")
 	require.True(t, facts(start.Add(24*time.Hour)).Cold, "nobody keeps a prefix that long")
+	require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventCacheCold, Reason: "little_read", Uncached: true}))
+	f = facts(start.Add(24*time.Hour + time.Second))
+	require.Equal(t, plan.ColdObserved, f.Why)
+	require.True(t, f.Uncached)
+	input, none := 9000, 0
+	for range plan.UncachedAfter + 1 {
+		facts(time.Now())
+		require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventUsage, Usage: &wire.Usage{Input: &input, CacheRead: &none, Output: &none}}))
+	}
+	require.True(t, facts(time.Now()).Uncached, "nothing was ever read")
 	require.NoError(t, c.Event(patience(t), wire.Event{Binding: b, Name: wire.EventSessionEnd}))
 	require.Zero(t, d.engine.sessions.len())
 	require.Error(t, c.Event(patience(t), wire.Event{Binding: b, Name: "dance"}))

@@ -9,6 +9,7 @@ import (
 	"token-terminator/host"
 	"token-terminator/host/wire"
 	"token-terminator/ledger/book"
+	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/reduce/kind"
@@ -39,6 +40,9 @@ func (d *desk) Turn(ctx context.Context, t *wire.Turn, limit time.Duration) wire
 	if !d.settings.ActsOnRequests() {
 		pass.Reason = turn.TurnedOff
 		return pass
+	}
+	if t.DeadlineMS == 0 { // the client named no limit: the setting, if it is the stricter one
+		limit = min(limit, d.settings.TurnTimeout)
 	}
 	out := d.engine.pipeline.system.Reduce(ctx, actors.ReduceTurn{
 		Binding: t.Binding, Body: t.RequestJSON, Settings: d.settings, Timeout: limit, Facts: facts,
@@ -236,11 +240,18 @@ func (d *desk) Event(ctx context.Context, e *wire.Event) error {
 	case wire.EventSessionEnd:
 		notes.forget(chain)
 		return d.engine.pipeline.system.CloseSession(ctx, e.Binding)
-	case wire.EventCompaction, wire.EventCacheCold:
-		notes.with(chain, func(n *sessionNote) { n.cold = true })
+	case wire.EventCompaction:
+		notes.with(chain, func(n *sessionNote) { n.warmth.Compacted() })
+	case wire.EventCacheCold:
+		notes.with(chain, func(n *sessionNote) {
+			n.cold, n.why, n.uncached = true, plan.ColdReason(e.Reason), e.Uncached
+		})
 	case wire.EventUsage:
 		var last turn.Binding
-		notes.with(chain, func(n *sessionNote) { last = n.binding })
+		notes.with(chain, func(n *sessionNote) {
+			last = n.binding
+			n.reported(e.Usage, d.engine.now())
+		})
 		d.engine.numbers.usage(e, last)
 	case wire.EventFailOpen:
 		d.engine.numbers.failedOpen(e)

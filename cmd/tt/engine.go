@@ -124,6 +124,11 @@ func (e *engine) Begin(snap actors.Snapshot, cmd actors.ReduceTurn) (actors.Draf
 	if err != nil {
 		return nil, turn.InternalError
 	}
+	if e.numbers.panel.contradicted(facts.model) && !c.Meter(facts.model).Exact() {
+		if c, err = e.compiles.of(s.withoutNewForms(), facts.model, e.vault.markerKey()); err != nil {
+			return nil, turn.InternalError
+		}
+	}
 	cmd.Facts = facts.Facts
 	draft, why := turnCompiler{c}.Begin(snap, cmd)
 	if why != "" {

@@ -22,6 +22,7 @@ type numbers struct {
 	ledger  *ledger.Ledger // nil: off
 	metrics *watch.Metrics
 	live    *watch.Live
+	panel   panelWatch
 
 	mu      sync.Mutex
 	door    host.Stats // as the server last said
@@ -48,6 +49,7 @@ func openNumbers(e *engine, cfg engineConfig) *numbers {
 		Ledger: n.ledger, Now: e.now,
 	}
 	n.metrics = watch.NewMetrics(n.live)
+	n.panel.load(n.ledger)
 	return n
 }
 
@@ -58,6 +60,7 @@ func (n *numbers) record(m actors.RecordTurn) {
 	t := book.Entry(m, book.Context{})
 	n.ledger.Record(t)
 	n.metrics.Observe(t)
+	n.panel.look(n.ledger, t)
 }
 
 // watchDoor says where the server's counts come from.

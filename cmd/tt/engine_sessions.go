@@ -5,7 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"token-terminator/host/wire"
 	"token-terminator/internal/strictjson"
+	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/request"
@@ -24,8 +26,11 @@ type sessionNote struct {
 	model    string
 	tools    turn.Digest // of the declaration the next field is about
 	declared bool        // the last request offered the recovery tool
-	cold     bool        // something emptied the provider's cache
-	last     time.Time   // of the last request
+	warmth   plan.Warmth // what clock and usage say of the provider's cache
+	cold     bool        // the host said that it is empty
+	why      plan.ColdReason
+	uncached bool
+	last     time.Time // of the last request
 	window   int
 	binding  turn.Binding // of the last turn that was asked for
 	saved    float64
@@ -84,16 +89,34 @@ func (b *sessionBook) facts(chain string, s *sessionSettings, raw []byte, now ti
 		if digest := outer.toolsDigest(); digest != n.tools {
 			n.tools, n.declared = digest, outer.offers()
 		}
-		ttl := time.Duration(s.pricing.listed(outer.model).TTL) * time.Second
-		idle := !s.replay && ttl > 0 && !n.last.IsZero() && now.Sub(n.last) > ttl
-		f.Facts = compile.Facts{Cold: n.cold || idle, Window: s.window, Accounted: n.counted, Saved: n.saved, Spent: n.spent}
+		f.Facts = compile.Facts{Window: s.window}
+		if !s.replay { // a recording's times are the past's
+			f.Facts = compile.FactsOf(&n.warmth, now, outer.model, s.pricing.listed(outer.model), s.window)
+		}
+		if n.cold {
+			f.Cold, f.Why, f.Uncached = true, n.why, f.Uncached || n.uncached
+		}
+		f.Accounted, f.Saved, f.Spent = n.counted, n.saved, n.spent
 		if n.window > 0 {
 			f.Window = n.window
 		}
 		f.declared = n.declared
-		n.model, n.cold, n.last = outer.model, false, now
+		n.model, n.cold, n.why, n.uncached, n.last = outer.model, false, "", false, now
 	})
 	return f
+}
+
+// reported notes what a provider said of the last call. What it did not say is unknown.
+func (n *sessionNote) reported(u *wire.Usage, now time.Time) {
+	if u == nil || u.Input == nil || u.CacheRead == nil {
+		n.warmth.Answered(now)
+		return
+	}
+	usage := plan.CallUsage{Input: *u.Input, Read: *u.CacheRead}
+	if u.CacheWrite != nil {
+		usage.Written = *u.CacheWrite
+	}
+	n.warmth.Usage(now, usage)
 }
 
 // outer is what stands around the messages of a request.

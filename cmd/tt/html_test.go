@@ -49,7 +49,7 @@ func TestReplay_ThePageShowsTheNumbersOfJSON(t *testing.T) {
 		for _, number := range []string{fmt.Sprint(s.Tokens.Raw), fmt.Sprint(s.Turns), string(s.Cost.Raw), string(s.Cost.SavedPct)} {
 			require.Contains(t, page, `<data value="`+number+`">`)
 		}
-		require.Equal(t, 4, strings.Count(page, "<polyline"), "two plots of the recorded arm and ours")
+		require.Equal(t, 8, strings.Count(page, "<polyline"), "two plots of the recorded arm, ours, birth and masking")
 	}
 }
 
@@ -82,7 +82,7 @@ func TestReplay_TheSeriesEndAtTheBill(t *testing.T) {
 		require.NoError(t, err)
 		got = append(got, v)
 	}
-	require.Len(t, got, 4)
+	require.Len(t, got, 8, "tokens and bill of four arms")
 	require.InDelta(t, report.Sessions[0].Cost.Raw, got[1], 1e-6*got[1])
 	require.InDelta(t, report.Sessions[0].Cost.Final, got[3], 1e-6*got[3])
 }

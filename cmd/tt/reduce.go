@@ -161,10 +161,23 @@ func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) e
 	if err != nil {
 		return err
 	}
+	if daemon := daemonOf(s.ctx, folder); daemon != nil && utf8.ValidString(text) {
+		defer daemon.Close()
+		if done, err := carry(s, daemon, f.order(text)); err == nil {
+			return done.print(s)
+		}
+	}
 	v, openErr := vault.Open(folder, vault.Options{})
-	key := []byte(vault.FixedMarkerKey)
 	if openErr == nil {
 		defer v.Close()
+	}
+	return f.reduceOver(s, settings, v, openErr, text)
+}
+
+// reduceOver reduces text with the vault v, or without one when it could not be opened.
+func (f *reduceFlags) reduceOver(s *stage, settings compile.Settings, v *vault.Vault, openErr error, text string) error {
+	key := []byte(vault.FixedMarkerKey)
+	if openErr == nil {
 		key = v.MarkerKey()
 	}
 	compiler, err := compile.New(settings, key, tokens.NewMemo(64<<20))

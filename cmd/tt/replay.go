@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"token-terminator/datasets"
+	"token-terminator/ledger"
 	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
@@ -95,6 +96,7 @@ type replay struct {
 	compiler *compile.Compiler
 	births   rowCompilers // the same without epochs
 	pipeline reducer
+	ledger   *ledger.Ledger // of a dump, nil without one
 	pricing  pricing
 	cache    plan.Cache
 	folder   string // of the vault
@@ -225,8 +227,11 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if err := r.openPipeline(ctx, sessions, v, 256<<20); err != nil {
 		return report, nil, err
 	}
+	if err := r.openLedger(ctx); err != nil {
+		return report, nil, err
+	}
 	runs := r.each(ctx, sessions)
-	if err := r.pipeline.stop(context.WithoutCancel(ctx)); err != nil {
+	if err := errors.Join(r.pipeline.stop(context.WithoutCancel(ctx)), r.ledger.Close()); err != nil {
 		return report, nil, storage(err)
 	}
 	if ctx.Err() != nil {

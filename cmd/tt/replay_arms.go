@@ -3,6 +3,7 @@ package main
 import (
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
+	"token-terminator/reports"
 	"token-terminator/request"
 	"token-terminator/turn"
 )
@@ -32,10 +33,10 @@ func newBirthArm(run *sessionRun) *birthArm {
 }
 
 // turn compiles one request without epochs.
-func (b *birthArm) turn(run *sessionRun, in []byte, before *request.Doc, i, output int, cold bool) error {
-	draft, reason := b.compiler.Begin(compile.Snapshot{Binding: turn.Binding{Session: run.session.ID}, Memory: b.memory}, in)
+func (b *birthArm) turn(run *sessionRun, in []byte, before *request.Doc, i, output int, m moment) error {
+	draft, reason := b.compiler.Begin(compile.Snapshot{Binding: turn.Binding{Session: run.session.ID}, Memory: b.memory, Facts: m.facts}, in)
 	after := before
-	call := plan.CourseCall{Messages: len(before.Messages), Output: output, Cold: cold}
+	call := plan.CourseCall{Messages: len(before.Messages), Output: output, Cold: m.cold}
 	var blocks []compile.Block
 	if reason == "" {
 		out := draft.Finish(given(draft.Evidence()))
@@ -55,7 +56,8 @@ func (b *birthArm) turn(run *sessionRun, in []byte, before *request.Doc, i, outp
 		}
 	}
 	fixed := run.added + run.fixedIn
-	b.bill.Add(plan.Call{Fixed: fixed, FixedDigest: fixedName("ours"), Messages: b.parts.parts, Output: output, Cold: cold})
+	charge := b.bill.Add(plan.Call{Fixed: fixed, FixedDigest: fixedName("ours"), Messages: b.parts.parts, Output: output, Cold: m.cold})
+	run.figures.AddArmTurn(reports.ArmBirth, input-run.added, charge.Cost)
 	b.course.Fixed = fixed
 	b.extend(run, blocks)
 	b.course.Calls = append(b.course.Calls, call)
@@ -96,6 +98,13 @@ func (run *sessionRun) compared() error {
 	masking, err := b.course.Masking()
 	if err != nil {
 		return err
+	}
+	charges, err := b.course.MaskingCalls()
+	if err != nil {
+		return err
+	}
+	for _, charge := range charges {
+		run.figures.AddArmTurn(reports.ArmMasking, charge.Input()-run.added, charge.Cost)
 	}
 	optimum, err := b.course.Optimum()
 	if err != nil {

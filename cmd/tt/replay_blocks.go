@@ -13,14 +13,13 @@ import (
 )
 
 // facts is what the recording and the bills so far say of a turn.
-func (run *sessionRun) facts(i int, cold bool) compile.Facts {
+func (run *sessionRun) facts(i int, m moment) compile.Facts {
 	first := run.arms[0]
 	raw, our := first.raw.Total().Cost, first.our.Total().Cost
 	unit := run.row.Input // the bill's unit is the compiler's times this
-	return compile.Facts{
-		Cold: cold, Window: run.r.flags.window, Accounted: true,
-		Spent: raw / unit, Saved: (raw - our - first.debits.Expected(max(i, 1))) / unit,
-	}
+	m.facts.Accounted, m.facts.Spent = true, raw/unit
+	m.facts.Saved = (raw - our - first.debits.Expected(max(i, 1))) / unit
+	return m.facts
 }
 
 // blocks books the forms that are new in this turn, and what the model sees.

@@ -130,7 +130,7 @@ func (r *remote) turn(ctx context.Context, scope request.Scope, cmd actors.Reduc
 func (r *remote) tell(ctx context.Context, b turn.Binding, facts compile.Facts) error {
 	var events []wire.Event
 	if facts.Cold {
-		events = append(events, wire.Event{Binding: b, Name: wire.EventCacheCold})
+		events = append(events, wire.Event{Binding: b, Name: wire.EventCacheCold, Reason: string(facts.Why), Uncached: facts.Uncached})
 	}
 	if facts.Accounted {
 		events = append(events, wire.Event{Binding: b, Name: wire.EventAccount, Account: &wire.Account{Saved: facts.Saved, Spent: facts.Spent}})

@@ -80,12 +80,12 @@ func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
 	}
 	run.dump = newDumper(r.flags.dump, s)
 	run.start()
-	cold := run.coldTurns()
+	moments := run.moments()
 	for i := range run.turns {
 		if ctx.Err() != nil {
 			break
 		}
-		if run.err = run.turn(ctx, i, cold[i]); run.err != nil {
+		if run.err = run.turn(ctx, i, moments[i]); run.err != nil {
 			run.err = fmt.Errorf("replay %s turn %d: %w", s.ID, i+1, run.err)
 			return run
 		}
@@ -131,29 +131,14 @@ func prefixed(id string, notes []string) []string {
 	return out
 }
 
-// coldTurns marks the turns at which the provider's cache is cold.
-func (run *sessionRun) coldTurns() map[int]bool {
-	cold := map[int]bool{}
-	if n := run.r.flags.gaps; n > 0 {
-		for i := n; i < len(run.turns); i += n {
-			cold[i] = true
-		}
-		return cold
-	}
-	for _, i := range run.session.ColdTurns(run.turns, run.row.TTL) {
-		cold[i] = true
-	}
-	return cold
-}
-
 // turn sends one request through the pipeline and books it in every arm.
-func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
+func (run *sessionRun) turn(ctx context.Context, i int, m moment) error {
 	t := run.turns[i]
 	in := run.declare(i, t.Request())
 	began := time.Now()
 	answer, err := run.r.pipeline.turn(ctx, request.Scope{RequestPurpose: request.Word("conversation")}, actors.ReduceTurn{
 		Binding: turn.Binding{Engine: "replay", Home: run.r.folder, Session: run.session.ID, Turn: uint64(i + 1)},
-		Body:    in, Facts: run.facts(i, cold),
+		Body:    in, Facts: run.facts(i, m),
 	})
 	took := float64(time.Since(began).Microseconds()) / 1000
 	if ctx.Err() != nil {
@@ -172,11 +157,13 @@ func (run *sessionRun) turn(ctx context.Context, i int, cold bool) error {
 	if err := run.dump.turn(i, in, answer.Body, detail.Blocks); err != nil {
 		return storage(err)
 	}
-	return run.book(i, cold, in, answer, detail, took)
+	err = run.book(i, m, in, answer, detail, took)
+	run.note(m.cold, in, answer, time.Since(began))
+	return err
 }
 
 // book checks what was sent and prices it.
-func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduced, detail compile.Outcome, took float64) error {
+func (run *sessionRun) book(i int, m moment, in []byte, answer actors.TurnReduced, detail compile.Outcome, took float64) error {
 	before, err := request.Parse(in)
 	if err != nil {
 		run.figures.PassthroughTurns++
@@ -205,8 +192,8 @@ func (run *sessionRun) book(i int, cold bool, in []byte, answer actors.TurnReduc
 	run.blocks(i, before, after, detail, sentTotal)
 	run.before = after
 	output := run.output(i)
-	run.bills(output, cold, rawTotal)
-	if err := run.birth.turn(run, in, before, i, output, cold); err != nil {
+	run.bills(output, m.cold, rawTotal)
+	if err := run.birth.turn(run, in, before, i, output, m); err != nil {
 		return err
 	}
 	run.answer(run.turns[i])

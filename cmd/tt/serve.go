@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -155,7 +154,7 @@ func (f *serveFlags) serve(s *stage, folder string, change func(*engineConfig)) 
 }
 
 // run serves until it is time to leave.
-func (f *serveFlags) run(s *stage, e *engine, lease *host.Lease, pages net.Listener, set settings.Settings, logger *slog.Logger) error {
+func (f *serveFlags) run(s *stage, e *engine, lease *host.Lease, pages watch.Listener, set settings.Settings, logger *slog.Logger) error {
 	exe, _ := os.Executable()
 	cfg := host.Config{
 		Backend: e, Version: version, Engine: engineName, Exe: exe, RuntimeDir: s.getenv("XDG_RUNTIME_DIR"), Idle: set.IdleExit, Logger: logger,
@@ -193,7 +192,7 @@ func (f *serveFlags) run(s *stage, e *engine, lease *host.Lease, pages net.Liste
 }
 
 // listen opens the address of the pages, when one is wanted.
-func (f *serveFlags) listen(set settings.Settings) (net.Listener, error) {
+func (f *serveFlags) listen(set settings.Settings) (watch.Listener, error) {
 	if set.StatusAddr == "" {
 		return nil, nil
 	}
@@ -204,7 +203,7 @@ func (f *serveFlags) listen(set settings.Settings) (net.Listener, error) {
 	return pages, nil
 }
 
-func closeAll(l net.Listener) error {
+func closeAll(l watch.Listener) error {
 	if l == nil {
 		return nil
 	}
@@ -212,7 +211,7 @@ func closeAll(l net.Listener) error {
 }
 
 // servePages serves status and metrics until the returned function is called.
-func servePages(l net.Listener, e *engine, logger *slog.Logger) (end func()) {
+func servePages(l watch.Listener, e *engine, logger *slog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}

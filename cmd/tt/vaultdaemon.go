@@ -33,6 +33,45 @@ type vaultOrder struct {
 	Unseen       int      `json:"unseen"`
 	Unused       int      `json:"unused"`
 	Transcripts  []string `json:"transcripts,omitempty"`
+
+	Reduce *reduceOrder `json:"reduce,omitempty"` // instead of a vault command
+}
+
+// reduceOrder is tt reduce on its way to the daemon.
+type reduceOrder struct {
+	Tool      string   `json:"tool"`
+	Command   string   `json:"command"`
+	Model     string   `json:"model"`
+	Preset    string   `json:"preset"`
+	Session   string   `json:"session"`
+	ExitCode  int      `json:"exit_code"`
+	MaxTokens int      `json:"max_tokens"`
+	Head      int      `json:"head"`
+	Tail      int      `json:"tail"`
+	Context   int      `json:"context"`
+	Excluded  []string `json:"excluded"`
+	JSON      bool     `json:"json"`
+	Text      string   `json:"text"`
+}
+
+func (f *reduceFlags) order(text string) vaultOrder {
+	return vaultOrder{Verb: "reduce", Reduce: &reduceOrder{
+		Tool: f.tool, Command: f.command, Model: f.model, Preset: f.preset, Session: f.session, ExitCode: f.exitCode,
+		MaxTokens: f.maxTokens, Head: f.head, Tail: f.tail, Context: f.context, Excluded: f.excluded, JSON: f.json, Text: text,
+	}}
+}
+
+// run reduces over the daemon's own vault.
+func (o *reduceOrder) run(s *stage, live *vault.Vault) error {
+	f := &reduceFlags{
+		tool: o.Tool, command: o.Command, model: o.Model, preset: o.Preset, session: o.Session, exitCode: o.ExitCode,
+		maxTokens: o.MaxTokens, head: o.Head, tail: o.Tail, context: o.Context, excluded: o.Excluded, json: o.JSON,
+	}
+	settings, err := f.settings()
+	if err != nil {
+		return err
+	}
+	return f.reduceOver(s, settings, live, nil, o.Text)
 }
 
 // carriedOut is what a command came to: what it would have printed, and its exit code.
@@ -95,7 +134,10 @@ func (o vaultOrder) run(ctx context.Context, live *vault.Vault) carriedOut {
 	var out, words bytes.Buffer
 	s := &stage{ctx: ctx, stdin: strings.NewReader(""), stdout: &out, stderr: &words, getenv: func(string) string { return "" }}
 	err := error(usagef("vault %s does not go through the daemon", o.Verb))
-	if !localVerbs[o.Verb] {
+	switch {
+	case o.Reduce != nil:
+		err = o.Reduce.run(s, live)
+	case !localVerbs[o.Verb]:
 		err = o.flags(live).act(s, filepath.Dir(live.Path()), o.Verb, o.Args)
 	}
 	code := report(s, "tt", err)
@@ -122,20 +164,30 @@ func daemonOf(ctx context.Context, folder string) *host.Client {
 
 // relay has the daemon carry out a vault command, and prints what came of it.
 func relay(s *stage, c *host.Client, order vaultOrder) error {
+	done, err := carry(s, c, order)
+	if err != nil {
+		return (&failure{code: exitUnexpected, err: err}).try("the daemon has this vault open; tt status says how it is")
+	}
+	return done.print(s)
+}
+
+// carry has the daemon carry out an order.
+func carry(s *stage, c *host.Client, order vaultOrder) (done carriedOut, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, operatorPatience)
 	defer cancel()
 	raw, err := json.Marshal(order)
 	if err != nil {
-		return err
+		return done, err
 	}
 	answer, err := c.Recover(ctx, wire.Recover{Action: actionOperator, Operator: raw})
 	if err != nil {
-		return (&failure{code: exitUnexpected, err: err}).try("the daemon has this vault open; tt status says how it is")
+		return done, err
 	}
-	var done carriedOut
-	if err := json.Unmarshal(answer, &done); err != nil {
-		return err
-	}
+	return done, json.Unmarshal(answer, &done)
+}
+
+// print prints what the daemon would have printed.
+func (done carriedOut) print(s *stage) error {
 	_, errOut := io.WriteString(s.stdout, done.Stdout)
 	_, errWords := io.WriteString(s.stderr, done.Stderr)
 	if done.Exit != exitDone {

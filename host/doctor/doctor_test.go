@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,22 +30,49 @@ const canary = "canary-4711"
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// home is a healthy home with one original and one recorded turn.
+// template is a healthy folder with one original and one recorded turn, made once.
+var template = sync.OnceValues(func() (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "tt-doctor")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	clock := func() time.Time { return now }
+	v, err := vault.Open(dir, vault.Options{Synchronous: "OFF", Now: clock})
+	if err != nil {
+		return nil, err
+	}
+	text := strings.Repeat("a line of a log\n", 200)
+	_, putErr := v.Put(context.Background(), turn.Evidence{
+		Binding: turn.Binding{Session: "s", Turn: 1, Attempt: 1}, Artifacts: []turn.Artifact{{Digest: turn.Sum(text), Text: text, Tool: "bash"}},
+	})
+	l, err := ledger.Open(context.Background(), filepath.Join(dir, ledger.FileName), ledger.Options{Synchronous: "OFF", Now: clock})
+	if err := errors.Join(putErr, v.Close(), err); err != nil {
+		return nil, err
+	}
+	l.Record(ledger.Turn{Binding: turn.Binding{Session: "s", Turn: 1}, Edited: true, Reason: turn.Reduced})
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range []string{vault.FileName, vault.MarkerKeyName, ledger.FileName} {
+		if files[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+})
+
+// home is a copy of the template.
 func home(t *testing.T) Home {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "token-terminator")
-	v, err := vault.Open(folder, vault.Options{Synchronous: "OFF", Now: func() time.Time { return now }})
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	files, err := template()
 	require.NoError(t, err)
-	text := strings.Repeat("a line of a log\n", 200)
-	_, err = v.Put(context.Background(), turn.Evidence{
-		Binding: turn.Binding{Session: "s", Turn: 1, Attempt: 1}, Artifacts: []turn.Artifact{{Digest: turn.Sum(text), Text: text, Tool: "bash"}},
-	})
-	require.NoError(t, err)
-	require.NoError(t, v.Close())
-	l, err := ledger.Open(context.Background(), filepath.Join(folder, ledger.FileName), ledger.Options{Synchronous: "OFF", Now: func() time.Time { return now }})
-	require.NoError(t, err)
-	l.Record(ledger.Turn{Binding: turn.Binding{Session: "s", Turn: 1}, Edited: true, Reason: turn.Reduced})
-	require.NoError(t, l.Close())
+	for name, data := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
+	}
 	set, err := settings.Load(settings.Sources{})
 	require.NoError(t, err)
 	return Home{
@@ -184,6 +212,27 @@ func with(t *testing.T, name, value string) settings.Settings {
 	s, err := settings.Load(settings.Sources{Env: map[string]string{settings.Prefix + name: value}})
 	require.NoError(t, err)
 	return s
+}
+
+func TestCapacityIsForecast(t *testing.T) {
+	t.Parallel()
+	soon, later := now.AddDate(0, 0, 9), now.AddDate(1, 0, 0)
+	for name, c := range map[string]struct {
+		status vault.Status
+		want   Status
+		what   string
+	}{
+		"plenty":    {vault.Status{Percent: 3, Level: vault.LevelOK, Forecast: vault.Forecast{WarnAt: &later}}, OK, "the vault is 3.0 % full"},
+		"soon":      {vault.Status{Percent: 60, Level: vault.LevelOK, Forecast: vault.Forecast{WarnAt: &soon}}, Warn, "the vault is 60 % full; 70 % are reached about 2026-03-10"},
+		"a warning": {vault.Status{Percent: 75, Level: vault.LevelWarning, Forecast: vault.Forecast{RedAt: &soon}}, Warn, "the vault is 75 % full, and 90 % are reached about 2026-03-10"},
+		"no growth": {vault.Status{Percent: 75, Level: vault.LevelWarning}, Warn, "the vault is 75 % full"},
+		"red":       {vault.Status{Percent: 95, Level: vault.LevelRed}, Fail, "the vault is 95 % full; when it is full, requests pass unchanged"},
+	} {
+		e := &exam{Home: Home{Now: now}}
+		e.capacity(c.status)
+		require.Equal(t, c.want, e.out[0].Status, name)
+		require.Equal(t, c.what, e.out[0].What, name)
+	}
 }
 
 type asked struct {

@@ -70,7 +70,7 @@ func (e *exam) capacity(st vault.Status) {
 	case st.Level == vault.LevelRed:
 		e.fail("capacity", advice, "the vault is %.0f %% full; when it is full, requests pass unchanged", st.Percent)
 	case st.Level == vault.LevelWarning:
-		e.warn("capacity", advice, "the vault is %.0f %% full%s", st.Percent, when(", and 90 %% are reached about ", st.Forecast.RedAt))
+		e.warn("capacity", advice, "the vault is %.0f %% full%s", st.Percent, when(", and 90 % are reached about ", st.Forecast.RedAt))
 	case st.Forecast.WarnAt != nil && st.Forecast.WarnAt.Sub(e.Now) < 30*24*time.Hour:
 		e.warn("capacity", advice, "the vault is %.0f %% full; 70 %% are reached about %s", st.Percent, st.Forecast.WarnAt.Format(time.DateOnly))
 	default:
@@ -82,7 +82,7 @@ func when(words string, at *time.Time) string {
 	if at == nil {
 		return ""
 	}
-	return words[:len(words)] + at.Format(time.DateOnly)
+	return words + at.Format(time.DateOnly)
 }
 
 func (e *exam) key() {

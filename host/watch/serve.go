@@ -19,6 +19,9 @@ import (
 // ErrAddress says that an address is not one of this machine alone.
 var ErrAddress = errors.New("status address: want a loopback address with a port, like 127.0.0.1:9464")
 
+// Listener is what the pages are served on.
+type Listener = net.Listener
+
 // Listen opens the listener of the pages. Only loopback addresses, written as numbers
 // or as localhost, are taken; port 0 takes a free one.
 func Listen(addr string) (net.Listener, error) {

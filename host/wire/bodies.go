@@ -100,7 +100,9 @@ type Event struct {
 	Window  int          `json:"window,omitempty"` // tokens of input the session's model takes
 	Account *Account     `json:"account,omitempty"`
 	Count   int          `json:"count,omitempty"`  // of fail_open; 0 is one
-	Reason  string       `json:"reason,omitempty"` // of fail_open, one word
+	Reason  string       `json:"reason,omitempty"` // of fail_open and cache_cold, one word
+	// Uncached, of cache_cold, says that this route was seen not to cache at all.
+	Uncached bool `json:"uncached,omitempty"`
 }
 
 // Account is what a session has saved so far, net of everything charged to us, and what

@@ -20,6 +20,7 @@ func imported(name string, pkgs ...string) bool {
 // mayReach are the packages that may use a network or start a program, and what for.
 var mayReach = map[string]map[string]string{
 	"host":       {"net": "the daemon's own socket", "os/exec": "a client starts its daemon: this very program"},
+	"cmd/tt":     {"net": "the listener of those pages, handed over"},
 	"host/watch": {"net": "listens on loopback, asks nobody", "net/http": "pages on loopback", "net/netip": "what is loopback"},
 }
 

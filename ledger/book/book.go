@@ -44,6 +44,9 @@ func Entry(rec actors.RecordTurn, c Context) ledger.Turn {
 	if !known {
 		return t
 	}
+	if e := out.Epoch; e != nil && t.Epoch == "" {
+		t.Epoch, t.EpochReason = string(e.Kind), string(e.Reason)
+	}
 	if !rec.Edited {
 		t.SentBytes = rec.Bytes
 	} else if out.Body != nil {
@@ -63,6 +66,9 @@ func Entry(rec actors.RecordTurn, c Context) ledger.Turn {
 		saved := 0.0
 		if rec.Edited {
 			saved = Saving(c.Row, out.Blocks, c.Cold)
+			if out.Epoch != nil && !c.Cold { // what stood before it is written again
+				saved -= out.Epoch.Price / c.Row.Input
+			}
 		}
 		saved -= declaration(c)
 		t.ITE, t.Row, t.Assumed = &saved, c.Row.Name, c.Row.Assumed
@@ -110,13 +116,14 @@ func forms(blocks []compile.Block, reasons map[turn.Reason]int) []ledger.FormCou
 
 // Saving estimates what one call costs less, in input-token equivalents: a text that is
 // first sent would have been written to the cache, one that was sent before read from
-// it. In a cold call everything would have been written.
+// it: that is a receipt too, which only ever takes the place of an old result. In a cold
+// call everything would have been written.
 func Saving(row plan.Row, blocks []compile.Block, cold bool) float64 {
 	row = row.InITE()
 	sum := 0.0
 	for _, b := range blocks {
 		price := row.Read
-		if b.New || cold {
+		if b.New && b.Decision.Form != turn.Receipt || cold {
 			price = row.Write
 		}
 		sum += price * float64(b.Decision.TokensBefore-b.Decision.TokensAfter)

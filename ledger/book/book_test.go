@@ -47,6 +47,15 @@ func TestEntryCountsWhatWasShown(t *testing.T) {
 		Reasons: map[turn.Reason]int{turn.BelowFloor: 2, turn.ReadExempt: 1, turn.DeltaRuns: 2},
 	}, got)
 
+	// A receipt stands for what would have been read; opening the epoch is charged.
+	out := outcome(false, block(true, turn.Receipt, 500, 50))
+	out.Epoch = &compile.Epoch{Epoch: plan.Epoch{Kind: plan.WarmEpoch, Reason: turn.Reduced, Price: 20}}
+	rec.Detail = out
+	row := Entry(rec, Context{Row: plan.Study()})
+	require.InDelta(t, 450*0.1-20, *row.ITE, 1e-9)
+	require.Equal(t, []string{"warm", "reduced"}, []string{row.Epoch, row.EpochReason})
+	rec.Detail = outcome(false, block(true, turn.Delta, 500, 100), block(false, turn.Delta, 300, 100), block(false, turn.Delta, 100, 50), block(true, turn.Layout, 80, 60))
+
 	c.Cold = true
 	require.InDelta(t, 670*1.25-125, *Entry(rec, c).ITE, 1e-9)
 	rec.Detail = Detail{Outcome: outcome(true), Context: Context{Model: "gpt-4o", Row: plan.Study()}}

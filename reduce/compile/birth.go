@@ -67,7 +67,7 @@ func (d *Draft) choose(r result, text request.Text, block reduce.Block, settings
 	}
 	before := d.meter.JSONString(block.Text).Tokens
 	_, read := block.Call.ReadPath()
-	chosen, reason := d.c.settings.Plan.Birth(d.c.settings.Row, d.facts(before, offers, read), candidates)
+	chosen, reason := d.c.settings.Plan.Birth(d.row(), d.facts(before, offers, read), candidates)
 	if chosen == plan.NoProposal {
 		return reason
 	}

@@ -12,6 +12,9 @@ type Facts struct {
 	// Cold says that the provider's cache holds nothing of this session: it was idle
 	// for longer than entries live, or reported that it read nothing.
 	Cold bool
+	Why  plan.ColdReason // "" when nobody said
+	// Uncached says that this route was seen not to cache: every token is fresh.
+	Uncached bool
 	// Window is how many tokens of input the model takes; 0 unknown.
 	Window int
 	// Accounted says that Saved and Spent are known, in the row's unit: what the
@@ -23,9 +26,10 @@ type Facts struct {
 // Epoch tells that old messages changed in this turn.
 type Epoch struct {
 	plan.Epoch
-	Turn    int // calls answered before it, plus one
-	Blocks  int // put away
-	Rebased int // shown anew because their base was put away
+	Why     plan.ColdReason // of a cold one, when somebody said
+	Turn    int             // calls answered before it, plus one
+	Blocks  int             // put away
+	Rebased int             // shown anew because their base was put away
 }
 
 // epoch decides whether old messages change in this turn, and changes them.
@@ -40,7 +44,11 @@ func (d *Draft) epoch() {
 	}
 	places := d.places()
 	m := d.moment(places)
-	if !d.open(m, places, all, false) {
+	loss := atMost
+	if d.freely(m) {
+		loss = atNoCost
+	}
+	if worth, _ := d.pick(m, places, all, loss); len(worth) == 0 {
 		return // not even if nothing had to stay in sight
 	}
 	keep := d.protected(all)
@@ -50,15 +58,30 @@ func (d *Draft) epoch() {
 			free = append(free, o)
 		}
 	}
-	d.open(m, places, free, true)
+	if d.freely(m) {
+		worth, _ := d.pick(m, places, free, atNoCost)
+		if len(worth) == 0 {
+			return
+		}
+		loss = d.losses(worth)
+	}
+	worth, verdict := d.pick(m, places, free, loss)
+	if len(worth) == 0 {
+		return
+	}
+	d.putAway(worth)
+	d.opened.Epoch, d.opened.Turn, d.opened.Blocks = verdict, d.calls+1, len(worth)
+	if verdict.Kind == plan.ColdEpoch {
+		d.opened.Why = d.snap.Facts.Why
+	}
 }
 
-// open asks plan about the blocks that are worth it; when the answer is yes and act
-// is set, they are put away. Blocks never sent before cost no cache: if all together
-// are refused, they are tried alone.
-func (d *Draft) open(m plan.Moment, places []int, all []old, act bool) bool {
-	worth := d.worthwhile(m, places, all)
-	verdict := d.c.settings.Plan.Epoch(d.c.settings.Row, m, d.aways(places, worth))
+// pick takes the blocks that are worth it and asks plan about them; it gives none
+// when the answer is no. Blocks never sent before cost no cache: if all together are
+// refused, they are tried alone.
+func (d *Draft) pick(m plan.Moment, places []int, all []old, loss lossOf) ([]old, plan.Epoch) {
+	worth := d.worthwhile(m, places, all, loss)
+	verdict := d.c.settings.Plan.Epoch(d.row(), m, d.aways(places, worth, loss))
 	if verdict.Kind == "" && !m.Mismatch {
 		fresh := worth[:0:0]
 		for _, o := range worth {
@@ -66,17 +89,19 @@ func (d *Draft) open(m plan.Moment, places []int, all []old, act bool) bool {
 				fresh = append(fresh, o)
 			}
 		}
-		m.Mismatch, worth = true, d.withoutBases(fresh)
-		verdict = d.c.settings.Plan.Epoch(d.c.settings.Row, m, d.aways(places, worth))
+		m.Mismatch, worth = true, d.withoutBases(m, places, fresh, loss)
+		verdict = d.c.settings.Plan.Epoch(d.row(), m, d.aways(places, worth, loss))
 	}
-	if verdict.Kind == "" || len(worth) == 0 {
-		return false
+	if verdict.Kind == "" {
+		return nil, verdict
 	}
-	if act {
-		d.putAway(worth)
-		d.opened.Epoch, d.opened.Turn, d.opened.Blocks = verdict, d.calls+1, len(worth)
-	}
-	return true
+	return worth, verdict
+}
+
+// freely says that nothing cached is lost by an epoch now. Then what is shown anew is
+// worth trying out; a warm epoch must pay whatever that turns out to be.
+func (d *Draft) freely(m plan.Moment) bool {
+	return m.Cold || m.Mismatch || m.Window > 0 && m.RequestTokens > m.Window
 }
 
 // places gives the tokens of the request, as it would go out without an epoch, before
@@ -114,7 +139,7 @@ func (d *Draft) moment(places []int) plan.Moment {
 }
 
 // aways describes the blocks, and what must be shown anew because of them, to plan.
-func (d *Draft) aways(places []int, all []old) []plan.Away {
+func (d *Draft) aways(places []int, all []old, loss lossOf) []plan.Away {
 	out := make([]plan.Away, 0, len(all))
 	for _, o := range all {
 		out = append(out, d.away(places, o))
@@ -122,7 +147,7 @@ func (d *Draft) aways(places []int, all []old) []plan.Away {
 	for _, dep := range d.dependents(all) {
 		b := d.blocks[dep.block]
 		out = append(out, plan.Away{
-			At: places[b.Message], Removed: -dep.loss(b), Calls: dep.calls, Cached: b.Message < d.known,
+			At: places[b.Message], Removed: -loss(b), Calls: dep.calls, Cached: b.Message < d.known,
 		})
 	}
 	return out
@@ -137,14 +162,14 @@ func (d *Draft) away(places []int, o old) plan.Away {
 
 // worthwhile keeps the blocks whose receipt saves more than it risks, and among them
 // those whose dependents do not lose more than they gain.
-func (d *Draft) worthwhile(m plan.Moment, places []int, all []old) []old {
+func (d *Draft) worthwhile(m plan.Moment, places []int, all []old, loss lossOf) []old {
 	var out []old
 	for _, o := range all {
-		if d.c.settings.Plan.Worth(d.c.settings.Row, m, d.away(places, o)) {
+		if d.c.settings.Plan.Worth(d.row(), m, d.away(places, o)) {
 			out = append(out, o)
 		}
 	}
-	return d.withoutBases(out)
+	return d.withoutBases(m, places, out, loss)
 }
 
 // dependent is a block in force that leans on blocks of an epoch and is not one.
@@ -154,8 +179,14 @@ type dependent struct {
 	calls int   // the least of its bases'
 }
 
-// loss is what showing it anew costs at most: its original.
-func (dep dependent) loss(b Block) int { return b.Decision.TokensBefore - b.Decision.TokensAfter }
+// lossOf is the tokens that showing a block in force anew costs.
+type lossOf func(Block) int
+
+// atMost supposes that nothing else in sight serves: the original.
+func atMost(b Block) int { return b.Decision.TokensBefore - b.Decision.TokensAfter }
+
+// atNoCost supposes that something else in sight serves as well.
+func atNoCost(Block) int { return 0 }
 
 // dependents lists what leans on all, directly or through another dependent: where a
 // text changes, what names its lines must change too. Bases stand before what leans
@@ -192,42 +223,37 @@ func (d *Draft) dependents(all []old) []dependent {
 	return out
 }
 
-// withoutBases keeps in sight the blocks that gain less than their dependents would
-// lose, and those a repeat points at.
-func (d *Draft) withoutBases(all []old) []old {
+// withoutBases keeps in sight the blocks that gain less than showing anew what leans
+// on them costs, and those a repeat points at. What is kept may itself lean on what
+// goes, so the question is asked until nothing more is kept.
+func (d *Draft) withoutBases(m plan.Moment, places []int, all []old, loss lossOf) []old {
 	repeated := map[turn.Digest]bool{}
 	for _, b := range d.blocks {
 		if b.Decision.Reason == turn.RepeatOfHidden {
 			repeated[b.Decision.Before] = true
 		}
 	}
-	drop := make([]bool, len(all))
-	left := make([]int, len(all))
-	for n, o := range all {
-		left[n] = o.gain()
-		drop[n] = repeated[o.facts.receipt.Before]
-	}
-	for _, dep := range d.dependents(all) {
-		loss := dep.loss(d.blocks[dep.block])
-		best := dep.bases[0]
-		for _, k := range dep.bases {
-			if left[k] > left[best] {
-				best = k
+	for {
+		gains := make([]int, len(all))
+		for n, o := range all {
+			if !repeated[o.facts.receipt.Before] {
+				gains[n] = d.c.settings.Plan.Value(d.row(), m, d.away(places, o))
 			}
 		}
-		if left[best] >= loss+d.c.settings.Plan.ReceiptGain {
-			left[best] -= loss
-			continue
+		var leaning []plan.Leaning
+		for _, dep := range d.dependents(all) {
+			leaning = append(leaning, plan.Leaning{Cost: loss(d.blocks[dep.block]), Bases: dep.bases})
 		}
-		for _, k := range dep.bases {
-			drop[k] = true
+		chosen := plan.Closure(gains, leaning)
+		out := all[:0:0]
+		for n, o := range all {
+			if chosen[n] {
+				out = append(out, o)
+			}
 		}
+		if len(out) == len(all) {
+			return out
+		}
+		all = out
 	}
-	out := all[:0:0]
-	for n, o := range all {
-		if !drop[n] {
-			out = append(out, o)
-		}
-	}
-	return out
 }

@@ -110,7 +110,7 @@ func (d *Draft) gate(final tokens.Measure, fresh bool) turn.Reason {
 	if reason, ok := reduce.Gate(d.meter, d.raw, final); !ok {
 		return reason
 	}
-	if fresh && !d.c.settings.Plan.ShrinkPays(d.c.settings.Row, d.raw.Tokens, final.Tokens, d.calls) {
+	if fresh && !d.c.settings.Plan.ShrinkPays(d.row(), d.raw.Tokens, final.Tokens, d.calls) {
 		return turn.MinPrefix
 	}
 	return ""

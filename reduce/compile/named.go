@@ -2,10 +2,12 @@ package compile
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"token-terminator/reduce"
+	"token-terminator/turn"
 )
 
 // lastAnswers is how many of the last answers keep what their calls name in sight.
@@ -22,6 +24,9 @@ func (d *Draft) protected(all []old) []bool {
 	for n, r := range slices.Backward(d.results.all) {
 		found := false
 		for _, text := range r.Texts {
+			if d.putAwayAlready(r.message, text.Block) {
+				continue // the value stands there no more
+			}
 			for _, v := range d.oldFacts(r.message, text).values {
 				if wanted[v] {
 					delete(wanted, v)
@@ -35,6 +40,12 @@ func (d *Draft) protected(all []old) []bool {
 	}
 	d.keepReads(all, keep)
 	return keep
+}
+
+func (d *Draft) putAwayAlready(i int, block string) bool {
+	return slices.ContainsFunc(d.blocksOf(i), func(b Block) bool {
+		return b.Decision.Block == block && b.Decision.Form == turn.Receipt
+	})
 }
 
 // mentioned is the values of the last answers' calls, of the newest task list and of
@@ -142,27 +153,41 @@ func (d *Draft) spoken(i int) []string {
 	return out
 }
 
-// jsonStrings lists the strings and numbers of a JSON text; what does not parse is
-// one string.
+// namingLines is how many lines a string of a call's arguments has when it is text of
+// its own (written or replaced) and no longer the name of something: what it mentions
+// stands in sight right there.
+const namingLines = 5
+
+// jsonStrings lists the strings and numbers of a JSON text that name something: keys,
+// the words of a status and long texts do not. What does not parse is one string.
 func jsonStrings(raw string) []string {
-	if !json.Valid([]byte(raw)) {
-		return []string{raw}
-	}
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
-	var out []string
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return out
+	var value any
+	if dec.Decode(&value) != nil || dec.More() {
+		return []string{raw}
+	}
+	return namedStrings(nil, "", value)
+}
+
+func namedStrings(out []string, key string, value any) []string {
+	switch v := value.(type) {
+	case string:
+		if key != "status" && strings.Count(v, "\n") < namingLines {
+			out = append(out, v)
 		}
-		switch t := token.(type) {
-		case string:
-			out = append(out, t)
-		case json.Number:
-			out = append(out, t.String())
+	case json.Number:
+		out = append(out, v.String())
+	case []any:
+		for _, e := range v {
+			out = namedStrings(out, key, e)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = namedStrings(out, k, v[k])
 		}
 	}
+	return out
 }
 
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -54,6 +54,14 @@ type oldCache struct {
 	held  map[oldKey]*oldFacts
 	order []oldKey
 	size  int // values held
+
+	losses map[string]lossEntry // by session, the ones asked for last
+}
+
+// lossEntry is what showing dependents anew would cost, under a key.
+type lossEntry struct {
+	key   turn.Digest
+	costs map[turn.Base]int
 }
 
 const (
@@ -62,7 +70,30 @@ const (
 )
 
 func newOldCache() *oldCache {
-	return &oldCache{seed: maphash.MakeSeed(), held: map[oldKey]*oldFacts{}}
+	return &oldCache{seed: maphash.MakeSeed(), held: map[oldKey]*oldFacts{}, losses: map[string]lossEntry{}}
+}
+
+// lossesOf gives what was put for a session under this key, which must not be written.
+func (c *oldCache) lossesOf(session string, key turn.Digest) (map[turn.Base]int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.losses[session]
+	return e.costs, ok && e.key == key
+}
+
+// maxLosses bounds the sessions whose losses are kept.
+const maxLosses = 256
+
+func (c *oldCache) putLosses(session string, key turn.Digest, costs map[turn.Base]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for other := range c.losses {
+		if len(c.losses) < maxLosses || c.losses[session].costs != nil {
+			break
+		}
+		delete(c.losses, other)
+	}
+	c.losses[session] = lossEntry{key: key, costs: costs}
 }
 
 func (c *oldCache) get(key oldKey) (*oldFacts, bool) {

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strconv"
 
 	"token-terminator/plan"
 	"token-terminator/reduce"
@@ -27,6 +28,57 @@ func (d *Draft) putAway(all []old) {
 	if len(dependents) > 0 {
 		d.rebase(dependents)
 	}
+}
+
+// losses says what showing the dependents of all anew would cost, by doing it on a
+// copy: the first of several that lean on one text stands in for it, so the sum of
+// their originals would be far too much. A block that is no dependent of all is taken
+// to be shown whole.
+func (d *Draft) losses(all []old) lossOf {
+	key := d.lossKey(all)
+	costs, known := d.c.olds.lossesOf(d.snap.Binding.Session, key)
+	if !known {
+		trial := *d
+		trial.blocks, trial.artifacts = slices.Clone(d.blocks), nil
+		trial.putAway(all)
+		costs = map[turn.Base]int{}
+		for _, dep := range d.dependents(all) {
+			b := d.blocks[dep.block]
+			at := turn.Base{Message: b.Message, Block: b.Decision.Block}
+			costs[at] = b.Decision.TokensBefore - b.Decision.TokensAfter
+			for _, now := range trial.blocksOf(b.Message) {
+				if now.Decision.Block == at.Block {
+					costs[at] = now.Decision.TokensAfter - b.Decision.TokensAfter
+				}
+			}
+		}
+		d.c.olds.putLosses(d.snap.Binding.Session, key, costs)
+	}
+	return func(b Block) int {
+		if cost, ok := costs[turn.Base{Message: b.Message, Block: b.Decision.Block}]; ok {
+			return cost
+		}
+		return b.Decision.TokensBefore - b.Decision.TokensAfter
+	}
+}
+
+// lossKey names everything losses depends on: the conversation up to the last message
+// that changes, the decisions in force there, and what would go.
+func (d *Draft) lossKey(all []old) turn.Digest {
+	last := all[len(all)-1].message
+	for _, dep := range d.dependents(all) {
+		last = max(last, d.blocks[dep.block].Message)
+	}
+	key := d.chain[last]
+	for _, b := range d.blocks {
+		if b.Message <= last {
+			key = turn.Chain(key, turn.Sum(strconv.Itoa(b.Message)+b.Decision.Block+b.Decision.Text))
+		}
+	}
+	for _, o := range all {
+		key = turn.Chain(key, turn.Sum(strconv.Itoa(o.message)+o.text.Block))
+	}
+	return key
 }
 
 // rebase builds what the model sees after the epoch, message by message, and chooses
@@ -69,7 +121,7 @@ func (d *Draft) anew(v *view, text request.Text) turn.Decision {
 	candidates, decisions, _ := d.candidates(text, block, proposals)
 	facts := d.facts(size, false, true)
 	facts.RequestTokens = 0
-	chosen, _ := d.c.settings.Plan.Birth(d.c.settings.Row, facts, candidates)
+	chosen, _ := d.c.settings.Plan.Birth(d.row(), facts, candidates)
 	if chosen == plan.NoProposal {
 		return original
 	}
