@@ -57,7 +57,7 @@ func (noMemory) With([]turn.Node) Memory { return noMemory{} }
 
 // inline does what a turn does, as plain calls.
 func inline(c Compile, s Store, cmd ReduceTurn) TurnReduced {
-	cmd.digest = turn.SumBytes(cmd.Body)
+	cmd.body = bodyKeyOf(cmd.Body)
 	d, _ := c.Begin(Snapshot{}, cmd)
 	put := s.PutAll(context.Background(), []turn.Evidence{d.Evidence()})
 	o := d.Finish(put[0].Pinned)

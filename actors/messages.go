@@ -29,7 +29,7 @@ type ReduceTurn struct {
 	Settings any           // settings and consent of this session; nil: Config.Settings
 	Timeout  time.Duration // 0: Config.TurnTimeout; NoDeadline: none
 
-	digest   turn.Digest
+	body     bodyKey
 	deadline time.Time
 	reply    *reply
 	ticket   *ticket

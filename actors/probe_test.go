@@ -179,7 +179,7 @@ func TestSessionTakesAnswersInAnyOrder(t *testing.T) {
 	var cmds []*ReduceTurn
 	for n := range 2 {
 		cmd := command("s", n)
-		cmd.reply, cmd.digest = newReply(), turn.SumBytes(cmd.Body)
+		cmd.reply, cmd.body = newReply(), bodyKeyOf(cmd.Body)
 		cmds = append(cmds, &cmd)
 		root.Send(session, &cmd)
 	}
@@ -229,7 +229,7 @@ func TestSessionWithoutAWriterFailsAtOnce(t *testing.T) {
 	session := root.Spawn(sessionProps(env, keyOf(claim("s"))))
 	for n := range 2 {
 		cmd := command("s", n)
-		cmd.reply, cmd.digest = newReply(), turn.SumBytes(cmd.Body)
+		cmd.reply, cmd.body = newReply(), bodyKeyOf(cmd.Body)
 		root.Send(session, &cmd)
 		got := <-cmd.reply.ch
 		require.Equal(t, turn.StorageUnavailable, got.Reason)

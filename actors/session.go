@@ -101,7 +101,7 @@ func (s *session) issue(ctx actor.Context, m *ReduceTurn) (turn.Binding, bool) {
 	}
 	fill(&b.Engine, s.env.cfg.Engine)
 	if b.Turn == 0 {
-		b.Turn = s.turnOf(m.digest)
+		b.Turn = s.turnOf(m.body)
 	}
 	s.lastTurn = max(s.lastTurn, b.Turn)
 	b.Attempt = max(claim.Attempt, s.lastAttempt(b.Turn)+1)
@@ -109,14 +109,14 @@ func (s *session) issue(ctx actor.Context, m *ReduceTurn) (turn.Binding, bool) {
 }
 
 // turnOf is the turn that equal bytes were sent in before, else the next one.
-func (s *session) turnOf(digest turn.Digest) uint64 {
+func (s *session) turnOf(body bodyKey) uint64 {
 	for _, w := range slices.Backward(s.open) {
-		if w.digest == digest {
+		if w.body == body {
 			return w.binding.Turn
 		}
 	}
 	for _, p := range slices.Backward(s.past) {
-		if p.digest == digest {
+		if p.body == body {
 			return p.turn
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type past struct {
 	turn     uint64
 	attempt  uint64 // the last one answered from it
-	digest   turn.Digest
+	body     bodyKey
 	outcome  Outcome
 	evidence turn.Evidence
 	proofs   map[turn.Digest]turn.Proof
@@ -24,7 +24,7 @@ type past struct {
 // large is not kept; its retry is compiled again.
 func (s *session) remember(w *work, m *TurnCompiled) {
 	p := &past{
-		turn: w.binding.Turn, digest: w.digest,
+		turn: w.binding.Turn, body: w.body,
 		outcome: m.Outcome, evidence: m.evidence, proofs: m.proofs,
 	}
 	p.evidence.Nodes = m.Outcome.Nodes
@@ -54,9 +54,9 @@ func (w *wiring) share() int64 {
 	return min(w.cfg.RememberBytes, w.cfg.RememberTotal/max(w.tally.sessions.Load(), 1))
 }
 
-func (s *session) recall(number uint64, digest turn.Digest) *past {
+func (s *session) recall(number uint64, body bodyKey) *past {
 	for _, p := range s.past {
-		if p.turn == number && p.digest == digest {
+		if p.turn == number && p.body == body {
 			return p
 		}
 	}

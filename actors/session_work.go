@@ -13,7 +13,7 @@ import (
 // work is one turn in progress: one request, asked for by one or more attempts.
 type work struct {
 	binding  turn.Binding // of the first attempt; what Compiler and VaultWriter know
-	digest   turn.Digest
+	body     bodyKey
 	attempts []*attempt
 	stage    stage
 	compiler *actor.PID
@@ -66,12 +66,12 @@ func (s *session) reduce(ctx actor.Context, m *ReduceTurn) {
 		}
 		a.timer = s.env.after(ctx, left, &ExpireTurn{Binding: b})
 	}
-	if w := s.join(ctx, a, m.digest); w != nil {
+	if w := s.join(ctx, a, m.body); w != nil {
 		return
 	}
-	w := &work{binding: b, digest: m.digest, attempts: []*attempt{a}}
+	w := &work{binding: b, body: m.body, attempts: []*attempt{a}}
 	s.open = append(s.open, w)
-	switch p := s.recall(b.Turn, m.digest); {
+	switch p := s.recall(b.Turn, m.body); {
 	case p != nil:
 		s.verify(ctx, w, p)
 	case s.memory == nil:
@@ -83,12 +83,12 @@ func (s *session) reduce(ctx actor.Context, m *ReduceTurn) {
 
 // join lets a retry of a turn in progress wait for it, and ends an older attempt of
 // the same turn that asked for other bytes.
-func (s *session) join(ctx actor.Context, a *attempt, digest turn.Digest) *work {
+func (s *session) join(ctx actor.Context, a *attempt, body bodyKey) *work {
 	for _, w := range slices.Clone(s.open) {
 		if w.binding.Turn != a.binding.Turn {
 			continue
 		}
-		if w.digest == digest {
+		if w.body == body {
 			w.attempts = append(w.attempts, a)
 			return w
 		}

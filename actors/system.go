@@ -130,7 +130,7 @@ func (s *System) reduce(ctx context.Context, cmd *ReduceTurn, started time.Time)
 	if why != "" {
 		return pass(cmd.Binding, why)
 	}
-	cmd.digest = turn.SumBytes(cmd.Body)
+	cmd.body = bodyKeyOf(cmd.Body)
 	cmd.reply, cmd.ticket = newReply(), ticket
 	if limit := s.env.timeout(cmd.Timeout); limit > 0 {
 		cmd.deadline = started.Add(limit)

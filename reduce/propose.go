@@ -55,10 +55,14 @@ type Block struct {
 	// Failed says that the call is known to have ended badly (a non-zero exit code
 	// outside the text): more of both ends is kept then.
 	Failed bool
+	Kind   kind.Kind // what KindOf said of it, "" when nobody asked
 }
 
 // KindOf says what a block is.
 func KindOf(b Block) kind.Kind {
+	if b.Kind != "" {
+		return b.Kind
+	}
 	if _, read := b.Call.ReadPath(); read {
 		return kind.Read
 	}

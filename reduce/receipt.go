@@ -35,12 +35,9 @@ const toolRunes = 32
 func Receipt(b Block, count func(string) int) (p Proposal, ok bool) {
 	text := b.Text
 	if env, opened := envelope.Open(b.Text); opened {
-		text = largest(env)
+		text, b.Kind = largest(env), ""
 	}
-	k := kind.Detect(text, b.Call)
-	if _, read := b.Call.ReadPath(); read {
-		k = kind.Read
-	}
+	k := KindOf(Block{Text: text, Call: b.Call, Kind: b.Kind})
 	p = Proposal{Form: turn.Receipt, Reason: turn.ReceiptOld, Kind: k}
 	p.View.Total, p.View.Unit = sizeOf(text, k)
 	id := turn.Sum(b.Text).ID()

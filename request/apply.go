@@ -29,9 +29,12 @@ type splice struct {
 // that is locked, or whose words belong to the system, the developer, a legacy
 // function or, outside of a chat, the user (ErrNotEditable), a string whose SHA-256 is not the edit's (ErrChanged),
 // two edits of one string (ErrTwice), a value that is no UTF-8 (ErrBadValue).
-func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
+func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) { return d.apply(edits, nil, 0) }
+
+// apply writes Raw from byte from on behind what is written already.
+func (d *Doc) apply(edits []turn.Edit, written []byte, from int) ([]byte, error) {
 	splices := make([]splice, 0, len(edits))
-	size := len(d.Raw)
+	size := len(written) + len(d.Raw) - from
 	var scratch []byte
 	for _, e := range edits {
 		span, err := d.target(e, &scratch)
@@ -42,7 +45,7 @@ func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) {
 		size += len(e.Value) + len(e.Value)/16 + 2 - (span.End - span.Start)
 	}
 	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.span.Start, b.span.Start) })
-	out, from := make([]byte, 0, max(size, 0)), 0
+	out := append(make([]byte, 0, max(size, 0)), written...)
 	for i, s := range splices {
 		if i > 0 && s.span.Start < splices[i-1].span.End {
 			return nil, fmt.Errorf("edit string at byte %d: %w", s.span.Start, ErrTwice)

@@ -38,6 +38,10 @@ type Doc struct {
 	list    Span      // value of "messages" or "input", brackets included
 	tools   Span      // value of "tools", empty when absent
 	answers []calling // Chat and Responses: for each message the call it answers; results have their own
+
+	past   *Past      // an earlier request with the same beginning, nil none
+	reused int        // messages taken from it
+	seen   []evidence // after each message
 }
 
 // Message is one element of "messages", or one item of a Responses "input".

@@ -36,8 +36,12 @@ const noDialect Dialect = ""
 func (d *Doc) Chain() []turn.Digest {
 	w := &writer{Scanner: strictjson.New(nil, MaxDepth)}
 	chain := make([]turn.Digest, len(d.Messages))
-	parent := turn.Digest{}
-	for i := range d.Messages {
+	parent, from := turn.Digest{}, 0
+	if d.past != nil && d.reused > 0 && len(d.past.chain) >= d.reused {
+		from = copy(chain, d.past.chain[:d.reused])
+		parent = chain[from-1]
+	}
+	for i := from; i < len(d.Messages); i++ {
 		parent = turn.Chain(parent, d.digest(i, w))
 		chain[i] = parent
 	}

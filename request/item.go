@@ -39,6 +39,9 @@ type texts struct {
 
 // item reads one element of "input".
 func (p *parser) item(i int) error {
+	if p.reuse(i) {
+		return nil
+	}
 	if p.Peek() != '{' {
 		return refuse(p.Data, turn.UnknownShape, p.Pos, "item %d of \"input\" is no object; send {\"type\":…}", i)
 	}
@@ -63,6 +66,7 @@ func (p *parser) item(i int) error {
 		p.doc.Messages = make([]Message, 0, 16+len(p.Data)/2048)
 	}
 	p.doc.Messages = append(p.doc.Messages, m)
+	p.doc.seen = append(p.doc.seen, p.seen)
 	return nil
 }
 

@@ -10,6 +10,9 @@ import (
 
 // message reads one element of "messages".
 func (p *parser) message(i int) error {
+	if p.reuse(i) {
+		return nil
+	}
 	if p.Peek() != '{' {
 		return refuse(p.Data, turn.UnknownShape, p.Pos, "message %d is no object; send {\"role\":…,\"content\":…}", i)
 	}
@@ -30,8 +33,10 @@ func (p *parser) message(i int) error {
 	p.seen.role(m.Role)
 	if p.doc.Messages == nil {
 		p.doc.Messages = make([]Message, 0, 16+len(p.Data)/2048)
+		p.doc.seen = make([]evidence, 0, cap(p.doc.Messages))
 	}
 	p.doc.Messages = append(p.doc.Messages, m)
+	p.doc.seen = append(p.doc.seen, p.seen)
 	return nil
 }
 

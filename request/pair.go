@@ -6,7 +6,7 @@ import "token-terminator/turn"
 func (d *Doc) pairUp() {
 	switch d.Dialect {
 	case Anthropic:
-		pairBlocks(d.Messages)
+		pairBlocks(d.Messages, max(1, d.reused))
 	case Responses:
 		d.answers = pairItems(d.Messages)
 	default:

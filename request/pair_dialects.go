@@ -3,9 +3,10 @@ package request
 import "token-terminator/turn"
 
 // pairBlocks finds for each tool_result block the tool_use block it answers: the
-// first unanswered one of its id in the message before.
-func pairBlocks(messages []Message) {
-	for i := 1; i < len(messages); i++ {
+// first unanswered one of its id in the message before. Messages before from are paired
+// already: they are shared with an earlier request and must not be written to.
+func pairBlocks(messages []Message, from int) {
+	for i := from; i < len(messages); i++ {
 		before, m := &messages[i-1], &messages[i]
 		if before.Role != "assistant" || len(before.Calls) == 0 || len(m.results) == 0 {
 			continue

@@ -10,11 +10,15 @@ import (
 // Every error is an *Error. For Responses requests whose input is one string
 // (DialectPassed) and for stateful requests (StatefulRequest) the Doc is not nil: it
 // has Raw, Dialect, Model, Tools and no messages. For all others it is nil.
-func Parse(raw []byte) (*Doc, error) {
+func Parse(raw []byte) (*Doc, error) { return ParseAfter(raw, nil) }
+
+// ParseAfter is Parse for a request that may begin like an earlier one: the messages
+// both have in common are not scanned again. The result is the same, whatever past is.
+func ParseAfter(raw []byte, past *Past) (*Doc, error) {
 	if err := checkBytes(raw); err != nil {
 		return nil, err
 	}
-	p := parser{Scanner: strictjson.New(raw, MaxDepth), doc: &Doc{Raw: raw}}
+	p := parser{Scanner: strictjson.New(raw, MaxDepth), doc: &Doc{Raw: raw, past: past}, past: past, common: past.common(raw)}
 	if c := p.Peek(); c != '{' {
 		if err := scanWhole(p.Scanner); err != nil {
 			return nil, scanError(raw, err)
@@ -59,6 +63,9 @@ type parser struct {
 	seen evidence
 	args *strictjson.Scanner // checks call arguments
 	text []byte              // decoded call arguments
+
+	past   *Past
+	common int // leading bytes that are those of past
 }
 
 // member reads one top-level member.
@@ -108,6 +115,9 @@ func (p *parser) member(name string, key strictjson.Str) (err error) {
 func (p *parser) finish() (*Doc, error) {
 	d := p.doc
 	reason, detail := p.seen.judge(d)
+	if d.reused > 0 && d.past.dialect != d.Dialect {
+		return Parse(d.Raw) // what stands behind the messages makes them another dialect's
+	}
 	switch reason {
 	case "":
 		d.ToolChoice = d.ToolChoice.in(d.Dialect)

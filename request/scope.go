@@ -129,7 +129,11 @@ func (c *Count) UnmarshalJSON(data []byte) error {
 //  12. the registered adapter with all of its identities: HermesMainTurn, allowed.
 //
 // Everything else is an UnscopedRequest. No vault, tokenizer or policy is needed.
-func (s Scope) Decide(raw []byte) (reason turn.Reason, allowed bool) {
+func (s Scope) Decide(raw []byte) (reason turn.Reason, allowed bool) { return s.DecideAfter(raw, nil) }
+
+// DecideAfter is Decide for a request that may begin like an earlier one; the result
+// is the same, whatever past is.
+func (s Scope) DecideAfter(raw []byte, past *Past) (reason turn.Reason, allowed bool) {
 	switch {
 	case s.InternalDepth > 0:
 		return turn.InternalCall, false
@@ -138,7 +142,7 @@ func (s Scope) Decide(raw []byte) (reason turn.Reason, allowed bool) {
 	case s.ProbeFailed:
 		return turn.HostScopeUnavailable, false
 	}
-	env, err := readEnvelope(raw)
+	env, err := readEnvelope(raw, past)
 	if err != nil {
 		return turn.UnsupportedRequest, false
 	}
@@ -212,15 +216,18 @@ type envelope struct {
 	messages, input, service bool
 	lists                    int  // of "messages" and "input": non-empty lists of objects only
 	known                    bool // one element is a message of a known role or a function call item
+
+	past   *Past
+	common int // leading bytes that are those of past
 }
 
 func (e *envelope) conversation() bool { return e.lists == 1 && e.known }
 
-func readEnvelope(raw []byte) (*envelope, error) {
+func readEnvelope(raw []byte, past *Past) (*envelope, error) {
 	if err := checkBytes(raw); err != nil {
 		return nil, err
 	}
-	s, env := strictjson.New(raw, MaxDepth), &envelope{}
+	s, env := strictjson.New(raw, MaxDepth), &envelope{past: past, common: past.common(raw)}
 	err := scanOuter(s, func(name string, _ strictjson.Str) error {
 		switch name {
 		case "messages":
@@ -243,8 +250,12 @@ func (e *envelope) list(s *strictjson.Scanner) error {
 		return s.Skip()
 	}
 	n, objects := 0, true
-	err := s.Array(func(int) error {
+	err := s.Array(func(i int) error {
 		n++
+		if m, ok := e.past.known(i, s.Pos, e.common); ok && m.isKnown() {
+			e.known, s.Pos = true, m.Span.End
+			return nil
+		}
 		if s.Peek() != '{' {
 			objects = false
 			return s.Skip()
@@ -262,6 +273,18 @@ func (e *envelope) list(s *strictjson.Scanner) error {
 		e.lists++
 	}
 	return err
+}
+
+// isKnown says whether the scan of an envelope would find a known role or type in m.
+// It may say no for one that is; then it is scanned.
+func (m Message) isKnown() bool {
+	switch m.item {
+	case noItem, itemMessage:
+		return knownRole(m.Role)
+	case itemCall, itemOutput:
+		return true
+	}
+	return false
 }
 
 func (e *envelope) item(name, value string) {

@@ -23,17 +23,29 @@ type Segments struct {
 	Head     []byte
 	Messages [][]byte
 	Tail     []byte
+
+	inRaw bool // the parts are parts of the request's own bytes
 }
 
 // Segments cuts the canonical form of the request; of a Responses request the
 // messages are the items of "input".
 func (d *Doc) Segments() (Segments, error) {
-	w := writer{Scanner: strictjson.New(d.Raw, MaxDepth), track: d.key()}
+	if seg, ok := d.segmentsAfter(); ok {
+		return seg, nil
+	}
+	return cutCanonical(d.Raw, d.key())
+}
+
+// cutCanonical cuts the canonical form of raw at the elements of its list key.
+func cutCanonical(raw []byte, key string) (Segments, error) {
+	w := writer{Scanner: strictjson.New(raw, MaxDepth), track: key}
 	text, err := w.whole()
 	if err != nil {
-		return Segments{}, scanError(d.Raw, err)
+		return Segments{}, scanError(raw, err)
 	}
-	return cut(text, w.items), nil
+	seg := cut(text, w.items)
+	seg.inRaw = w.same
+	return seg, nil
 }
 
 // cut splits canonical text at the safe places of its messages.

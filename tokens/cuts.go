@@ -44,8 +44,11 @@ const chunkSize = 16 << 10
 // chunkEnd is the first safe cut of text at chunkSize or later, len(text) when
 // there is none. Where it cuts depends on the bytes before the cut and the one
 // after it only, so a longer text is cut at the same places.
-func chunkEnd(text []byte) int {
-	for p := chunkSize; p < len(text); p++ {
+func chunkEnd(text []byte) int { return cutFrom(text, chunkSize) }
+
+// cutFrom is the first safe cut at byte from or later.
+func cutFrom(text []byte, from int) int {
+	for p := from; p < len(text); p++ {
 		if SafeCut(text[:p], text[p:]) {
 			return p
 		}

@@ -3,6 +3,7 @@ package tokens
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,7 @@ func TestWholeIsTheCountOfTheConcatenation(t *testing.T) {
 	exact, panel := meterFor(t, "gpt-4o", "", memo), meterFor(t, "claude", "", memo)
 	o, c := oracles[O200kBase](), counterOf(t, CL100kBase)
 	r := newRand(30)
-	for range rounds(2000) {
+	for range rounds(600) {
 		head, messages, tail := wildRequest(r)
 		all := joined(head, messages, tail)
 		want := Measure{Runes: utf8.RuneCount(all), Bytes: len(all), Tokens: o.count(t, string(all))}
@@ -253,7 +254,7 @@ func TestJSONStringDifferenceIsTheDifferenceOfRequests(t *testing.T) {
 		s := append([]byte(`content`), strictjson.AppendQuoted([]byte(`":`), text)...)
 		return m.Whole([]byte(`{"messages":[{"`), [][]byte{append(s, `,"role":"tool"}],"`...)}, []byte(`model":"x"}`)).Tokens
 	}
-	for range rounds(2000) {
+	for range rounds(600) {
 		a, b := wild(r, r.IntN(20)), wild(r, r.IntN(20))
 		require.Equal(t, request(a)-request(b), m.JSONString(a).Tokens-m.JSONString(b).Tokens, "%q %q", a, b)
 	}
@@ -317,4 +318,91 @@ func TestRunesAreCountedAsByTheStandardLibrary(t *testing.T) {
 		text := []byte(wild(r, r.IntN(20)))
 		require.Equal(t, utf8.RuneCount(text), runesOf(text), "%q", text)
 	}
+}
+
+// TestSinceIsWhole grows, cuts and changes requests whose messages keep their memory.
+func TestSinceIsWhole(t *testing.T) {
+	t.Parallel()
+	r := newRand(62)
+	for _, model := range []string{"gpt-4o", "claude"} {
+		m := meterFor(t, model, "", NewMemo(1<<20))
+		counted, reused := (*Counted)(nil), 0
+		var messages [][]byte
+		for range rounds(600) {
+			head, fresh, tail := wildRequest(r)
+			switch k := r.IntN(len(messages) + 1); r.IntN(5) {
+			case 0:
+				messages = slices.Clone(messages[:k])
+			case 1:
+				if k < len(messages) {
+					messages = slices.Clone(messages)
+					messages[k] = bytes.Clone(fresh[0])
+				}
+			case 2:
+				if k < len(messages) {
+					messages = slices.Clone(messages)
+					messages[k] = []byte("\xff bytes that are no text, content\":")
+				}
+			}
+			messages = append(messages[:len(messages):len(messages)], fresh[:min(len(fresh), 3)]...)
+			if len(messages) > 30 {
+				messages, counted = nil, nil
+				continue
+			}
+			reused += counted.same(messages)
+			var got Measure
+			got, counted = m.Since(counted, head, messages, tail)
+			require.Equal(t, m.Whole(head, messages, tail), got)
+			if counted == nil {
+				continue
+			}
+			require.Equal(t, m.JSON(head).Tokens, counted.Head())
+			for i, message := range messages {
+				require.Equal(t, m.JSON(message).Tokens, counted.Message(i))
+			}
+		}
+		require.Greater(t, reused, rounds(600)/4)
+	}
+}
+
+func TestTextSmallerIsPartSmaller(t *testing.T) {
+	t.Parallel()
+	r := newRand(63)
+	texts := []string{sample(t, "code.txt"), sample(t, "prose.txt"), sample(t, "cjk.txt")}
+	said := map[bool]int{}
+	for _, model := range []string{"gpt-4o", "claude"} {
+		m := meterFor(t, model, "", nil)
+		for range rounds(400) {
+			piece := func() string {
+				text := texts[r.IntN(len(texts))]
+				at := r.IntN(len(text))
+				out := text[at:min(len(text), at+r.IntN(1+r.IntN(9000)))]
+				if r.IntN(20) > 0 {
+					out = strings.ToValidUTF8(out, "")
+				}
+				return out + wild(r, r.IntN(4))
+			}
+			before, after := piece(), piece()
+			if r.IntN(2) == 0 {
+				after = before[:r.IntN(len(before)+1)] + wild(r, 1)
+			}
+			_, want := m.PartSmaller(m.Part(before), m.Part(after))
+			require.Equal(t, want, m.TextSmaller(before, after), "%q %q", before, after)
+			said[want]++
+		}
+	}
+	require.Greater(t, min(said[true], said[false]), 30)
+}
+
+// TestATextMeasuredWithItsRequestIsNotCountedAgain holds that both count it as one.
+func TestATextMeasuredWithItsRequestIsNotCountedAgain(t *testing.T) {
+	t.Parallel()
+	c := &tallier{name: "t"}
+	m := &Meter{set: counterSet{c}, memo: NewMemo(1 << 20)}
+	text := strings.ReplaceAll(sample(t, "code.txt"), "0", "\"")
+	message := append(strictjson.AppendQuoted([]byte(`content":`), text), `,"role":"tool","tool_call_id":"x"}],"`...)
+	m.Whole([]byte(`{"messages":[{"`), [][]byte{message}, []byte(`model":"m"}`))
+	before := c.bytes.Load()
+	m.JSONString(text)
+	require.Equal(t, before, c.bytes.Load())
 }

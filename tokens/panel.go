@@ -1,6 +1,10 @@
 package tokens
 
-import "token-terminator/turn"
+import (
+	"unicode/utf8"
+
+	"token-terminator/turn"
+)
 
 // panelFallPct is by how many percent of its old value each measure of a
 // replaced part has to fall under the panel. Tokenizers of one kind disagree by
@@ -51,6 +55,45 @@ func (m *Meter) PartSmaller(before, after Measure) (turn.Reason, bool) {
 		return "", true
 	}
 	return turn.PanelDisagrees, false
+}
+
+// proofSize is how much of a text is counted at a time to see that it is the larger.
+const proofSize = 2 << 10
+
+// TextSmaller is PartSmaller of the two texts' Parts, but counts no more of before
+// than it takes: the tokens up to a safe cut are a part of all, so once they are
+// enough, all are.
+func (m *Meter) TextSmaller(before, after string) bool {
+	if len(before) > MaxCount || !utf8.ValidString(before) {
+		return false
+	}
+	shown := m.Part(after)
+	text := Measure{Runes: utf8.RuneCountInString(before), Bytes: len(before)}
+	buf := m.buffer()
+	defer m.release(buf)
+	*buf = append(*buf, before...)
+	for rest := *buf; len(rest) > 0; {
+		end := cutFrom(rest, proofSize)
+		for i, c := range m.set {
+			if c == nil {
+				continue
+			}
+			n := c.Count(rest[:end])
+			if i == 0 {
+				text.Tokens += n
+			}
+			if m.panel && i == 0 {
+				text.O200k += n
+			} else if m.panel {
+				text.CL100k += n
+			}
+		}
+		rest = rest[end:]
+		if _, ok := m.PartSmaller(text, shown); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func fallsEnough(before, after int) bool { return 100*after <= (100-panelFallPct)*before }

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"sync"
@@ -19,11 +20,14 @@ type sum struct {
 	reason  turn.Reason
 	missing *[]chunk // nil: none
 	waiting int      // bytes of missing
+	parts   []tally  // what each part adds to total; nil: nobody asks
+	part    int      // the one being added
 }
 
 type chunk struct {
 	key   memoKey
 	text  []byte
+	part  int
 	tally tally
 }
 
@@ -36,6 +40,13 @@ func (s *sum) add(text []byte) {
 	if s.reason != "" {
 		return
 	}
+	first, second := contentCuts(text)
+	s.chunks(text[:first])
+	s.chunks(text[first:second])
+	s.chunks(text[second:])
+}
+
+func (s *sum) chunks(text []byte) {
 	for len(text) > 0 {
 		end := chunkEnd(text)
 		s.chunk(text[:end])
@@ -43,17 +54,39 @@ func (s *sum) add(text []byte) {
 	}
 }
 
+// contentFrom is how long a message is whose content is remembered by itself, in bytes.
+const contentFrom = 512
+
+var (
+	contentKey = []byte(`content":"`)
+	afterText  = []byte(`","role":"`)
+)
+
+// contentCuts cuts a long message, as a request is cut, before and after its text:
+// what stands between is what JSONString counts, so that a text measured with its
+// request is not counted again by itself. Both are 0 for any other text. Both are safe cuts wherever they are found, so nothing depends on them.
+func contentCuts(text []byte) (first, second int) {
+	if len(text) < contentFrom || !bytes.HasPrefix(text, contentKey) {
+		return 0, 0
+	}
+	first, second = len("content"), bytes.LastIndex(text, afterText)+len(`","`)
+	if second <= first || !SafeCut(text[:first], text[first:]) || !SafeCut(text[:second], text[second:]) {
+		return 0, 0
+	}
+	return first, second
+}
+
 func (s *sum) chunk(text []byte) {
 	memo := s.meter.memo
 	key := memo.keyOf(text)
 	if t, ok := memo.find(key, s.meter.set, text); ok {
-		s.include(t)
+		s.include(t, s.part)
 		return
 	}
 	if s.missing == nil {
 		s.missing = s.meter.chunkList()
 	}
-	*s.missing = append(*s.missing, chunk{key: key, text: text})
+	*s.missing = append(*s.missing, chunk{key: key, text: text, part: s.part})
 	s.waiting += len(text)
 }
 
@@ -76,14 +109,14 @@ func (m *Meter) releaseChunks(list *[]chunk) {
 	}
 }
 
-func (s *sum) include(t tally) {
+func (s *sum) include(t tally, part int) {
 	if t.runes < 0 {
 		s.reason = turn.NotUTF8
 		return
 	}
-	s.total.runes += t.runes
-	for i := range s.total.tokens {
-		s.total.tokens[i] += t.tokens[i]
+	s.total.add(t)
+	if s.parts != nil {
+		s.parts[part].add(t)
 	}
 }
 
@@ -139,7 +172,7 @@ func (s *sum) measure() Measure {
 		if s.reason == "" {
 			s.meter.countAll(*s.missing, s.waiting)
 			for i := range *s.missing {
-				s.include((*s.missing)[i].tally)
+				s.include((*s.missing)[i].tally, (*s.missing)[i].part)
 			}
 		}
 		s.meter.releaseChunks(s.missing)

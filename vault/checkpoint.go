@@ -14,8 +14,8 @@ const (
 	mergeFrom   = 8 << 20          // bytes written since the last merge
 	mergeIdle   = 15 * time.Second // without a write: empty the log
 	mergeWait   = 200 * time.Millisecond
-	walMaxPages = 16_000 // the hard limit, just under 64 MB: the writer merges by itself
-	turnPages   = 48 << 10
+	walMaxPages = 16_000   // the hard limit, just under 64 MB: the writer merges by itself
+	turnPages   = 32 << 10 // a commit's pages beside the bodies
 )
 
 // keeper merges the write-ahead log beside the writer, so that no commit has to.
@@ -23,6 +23,8 @@ type keeper struct {
 	db      *sql.DB
 	path    string
 	written atomic.Int64 // bytes since the last full merge, estimated
+	last    atomic.Int64 // when that was, in nanoseconds
+	waits   atomic.Bool  // the idle timer runs
 	wake    chan struct{}
 	stop    chan struct{}
 	ended   chan struct{}
@@ -40,7 +42,10 @@ func startKeeper(path, synchronous string) (*keeper, error) {
 
 // wrote tells of a commit with so many bytes of bodies.
 func (k *keeper) wrote(bytes int64) {
-	k.written.Add(bytes + turnPages)
+	k.last.Store(time.Now().UnixNano())
+	if k.written.Add(bytes+turnPages) < mergeFrom && k.waits.Swap(true) {
+		return // nothing to do, and the timer looks when it ends
+	}
 	select {
 	case k.wake <- struct{}{}:
 	default:
@@ -61,6 +66,11 @@ func (k *keeper) run() {
 			}
 			idle.Reset(mergeIdle)
 		case <-idle.C:
+			if left := mergeIdle - time.Duration(time.Now().UnixNano()-k.last.Load()); left > 0 {
+				idle.Reset(min(left, mergeIdle))
+				continue
+			}
+			k.waits.Store(false)
 			if k.written.Load() > 0 {
 				k.merge(context.Background(), true)
 			}

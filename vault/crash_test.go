@@ -101,7 +101,25 @@ func crashTurn(seed, number uint64) turn.Evidence {
 			}}})
 		}
 	}
+	if number%3 == 0 { // it shows older ids again, of which some are not here
+		for range 3 {
+			ev.Held = append(ev.Held, turn.Sum(crashText(rng.Uint64N(20))))
+		}
+		ev.Source = crashSource{}
+	}
 	return ev
+}
+
+// crashSource has the texts that repeat at hand.
+type crashSource struct{}
+
+func (crashSource) Held(d turn.Digest) (turn.Artifact, bool) {
+	for n := range uint64(20) {
+		if text := crashText(n); turn.Sum(text) == d {
+			return turn.Artifact{Digest: d, Text: text, Tool: "shell", CallID: "held"}, true
+		}
+	}
+	return turn.Artifact{}, false
 }
 
 // crashChild stores turns until its hook kills it. A turn counts as answered once

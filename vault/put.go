@@ -135,8 +135,8 @@ type writing struct {
 	size int64          // bytes of bodies written
 	mine map[int64]bool // rows stored or seen since room was made: not pruned for them
 
-	added   int64  // what rows count that are not yet in the counter
-	touched string // the session whose last use is noted
+	added   int64    // what rows count that are not yet in the counter
+	touched []string // sessions whose last use was noted
 }
 
 // inTransaction runs do between BEGIN IMMEDIATE and COMMIT. Any error, panic or
@@ -164,6 +164,7 @@ func (v *Vault) inTransaction(ctx context.Context, do func(*writing) error) (err
 		return err
 	}
 	done = true
+	v.used.note(w.touched, w.now)
 	v.keeper.wrote(w.size)
 	return nil
 }
@@ -198,8 +199,9 @@ func (w *writing) group(jobs []*job) error {
 		if err := w.v.plain(w.run, qSavepoint); err != nil {
 			return err
 		}
-		w.touched, w.added = "", 0
+		w.added = 0
 		clear(w.mine)
+		touched := len(w.touched)
 		err := w.turn(j)
 		if err == nil {
 			err = w.makeRoom()
@@ -216,6 +218,7 @@ func (w *writing) group(jobs []*job) error {
 		if _, lost := w.v.conn.ExecContext(w.run, "ROLLBACK TO turn; RELEASE turn"); lost != nil {
 			return errors.Join(err, w.v.explain("roll back", lost))
 		}
+		w.touched = w.touched[:touched]
 		j.forget()
 		j.err = err
 	}
@@ -224,11 +227,8 @@ func (w *writing) group(jobs []*job) error {
 
 // turn writes one turn: its artifacts before the nodes whose text holds their ids.
 func (w *writing) turn(j *job) error {
-	if w.touched != j.session {
-		if err := w.exec(qTouchSession, j.session, w.now); err != nil {
-			return err
-		}
-		w.touched = j.session
+	if err := w.use(j.session); err != nil {
+		return err
 	}
 	j.proofs = make(map[turn.Digest]turn.Proof, len(j.items))
 	for _, it := range j.items {

@@ -122,6 +122,7 @@ func (w *writing) endPins(r Removal, names string, sha []byte) (int64, error) {
 // endSessions ends what is left of the sessions: pins on artifacts others hold too.
 func (w *writing) endSessions(sessions []string, now *Removed) error {
 	names := jsonStrings(sessions)
+	clear(w.v.used)
 	pins, err := w.delete("end pins", `DELETE FROM pins WHERE session IN (SELECT value FROM json_each(?1))`, names)
 	if err != nil {
 		return err

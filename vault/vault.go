@@ -58,6 +58,7 @@ type Vault struct {
 	reads     []*sql.Stmt // by read
 	verified  *digestSet  // read back and found equal in this process
 	standing  *standSet   // held artifacts that were found in their place
+	used      usedSet     // sessions whose last use stands in the file; only the writer looks
 	lies      fs.FileInfo // the file as it was opened
 	closed    atomic.Bool
 	done      chan struct{} // closed by Close

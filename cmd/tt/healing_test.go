@@ -212,7 +212,7 @@ func TestHealing_WhileNothingMayBeWrittenTheOriginalGoesOut(t *testing.T) {
 		"no room on the disk":   {faults.FailAlways("before insert", sqlitefile.ErrFull), turn.VaultFull},
 		"no room at the commit": {faults.FailAlways("before commit", sqlitefile.ErrFull), turn.VaultFull},
 		"locked by another":     {faults.FailAlways("before begin", sqlitefile.ErrBusy), turn.StorageUnavailable},
-		"read-only":             {faults.FailAlways("before touch", sqlitefile.ErrReadOnly), turn.StorageUnavailable},
+		"read-only":             {faults.FailAlways("before begin", sqlitefile.ErrReadOnly), turn.StorageUnavailable},
 		"disk errors":           {faults.FailAlways("before commit", sqlitefile.ErrIO), turn.StorageUnavailable},
 		"damaged":               {faults.FailAlways("before find", sqlitefile.ErrCorrupt), turn.StorageUnavailable},
 	} {

@@ -18,7 +18,8 @@ import (
 // pipeline is the running actor system over one vault.
 type pipeline struct {
 	system *actors.System
-	vault  atomic.Pointer[vault.Vault] // another one after its files went
+	vault  atomic.Pointer[vault.Vault]        // another one after its files went
+	known  func(session string) *request.Past // nil: nothing is known of earlier requests
 }
 
 // memory gives plan's form memory the shape the actors pass around.
@@ -29,7 +30,11 @@ func (m memory) With(nodes []turn.Node) actors.Memory { return memory{m.forms.Wi
 // reduce decides the call's scope from the host's facts before any session, vault or
 // tokenizer is touched, then asks the actors.
 func (p *pipeline) reduce(ctx context.Context, scope request.Scope, cmd actors.ReduceTurn) actors.TurnReduced {
-	if reason, allowed := scope.Decide(cmd.Body); !allowed {
+	var past *request.Past
+	if p.known != nil {
+		past = p.known(cmd.Binding.Session)
+	}
+	if reason, allowed := scope.DecideAfter(cmd.Body, past); !allowed {
 		return actors.TurnReduced{Binding: cmd.Binding, Body: cmd.Body, Reason: reason}
 	}
 	return p.system.Reduce(ctx, cmd)
@@ -95,7 +100,11 @@ func storeError(err error) error {
 // startPipeline runs the actors over an open vault. Turns have no deadline: a replay
 // waits for them.
 func startPipeline(c *compile.Compiler, v *vault.Vault) (*pipeline, error) {
-	return startCompiling(turnCompiler{c}, v)
+	p, err := startCompiling(turnCompiler{c}, v)
+	if err == nil {
+		p.known = c.Known
+	}
+	return p, err
 }
 
 func startCompiling(c actors.Compile, v *vault.Vault) (*pipeline, error) {

@@ -129,7 +129,7 @@ func (s *stressRun) idleBytes() int64 {
 		w := newChatter(-1 - n)
 		for i := range uint64(3) {
 			w.grow(s.pool, stressBytes)
-			out := c.Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: i + 1}, Scope: conversation(), Body: w.request()})
+			out := c.Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: i + 1}, Scope: chatScope(), Body: w.request()})
 			require.True(s.t, out.Edited, out.Reason)
 		}
 	}
@@ -153,7 +153,7 @@ func (s *stressRun) within(d time.Duration) context.Context {
 	return ctx
 }
 
-func conversation() request.Scope {
+func chatScope() request.Scope {
 	return request.Scope{RequestPurpose: request.Word("conversation")}
 }
 
@@ -197,7 +197,7 @@ func (s *stressRun) turn(i, n int) {
 	body := talk.request()
 	ctx, cancel := context.WithTimeout(context.Background(), stressWait)
 	defer cancel()
-	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: conversation(), Body: body})
+	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: chatScope(), Body: body})
 	s.asked.Add(1)
 	s.bytes.Add(int64(len(body)))
 	s.saved.Add(int64(len(body) - len(out.Body)))

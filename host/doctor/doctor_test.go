@@ -18,7 +18,7 @@ import (
 
 	"token-terminator/host/settings"
 	"token-terminator/host/watch"
-	"token-terminator/internal/faults"
+	"token-terminator/internal/sqlitefile"
 	"token-terminator/ledger"
 	"token-terminator/turn"
 	"token-terminator/vault"
@@ -166,9 +166,11 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			h.Settings = with(t, "HEAD_LINE", canary)
 		}, []string{"warn settings: TOKEN_TERMINATOR_HEAD_LINE is no setting; the nearest is HEAD_LINES"}},
 		"a damaged original": {func(t *testing.T, h *Home) {
-			path := filepath.Join(h.Folder, vault.FileName)
-			require.NoError(t, faults.Replace(path, "a_"+turn.Sum(strings.Repeat("a line of a log\n", 200)).String()[:32], "a_"+strings.Repeat("0", 32)))
-		}, nil},
+			db, err := sqlitefile.OpenWriter(t.Context(), filepath.Join(h.Folder, vault.FileName), sqlitefile.Options{})
+			require.NoError(t, err)
+			_, err = db.Exec("UPDATE bodies SET body = zeroblob(length(body))")
+			require.NoError(t, errors.Join(err, db.Close()))
+		}, []string{"fail vault: 1 of the 1 newest originals do not match their hash"}},
 		"no vault file": {func(t *testing.T, h *Home) { write(t, *h, vault.FileName, strings.Repeat("no database ", 900)) },
 			[]string{"fail vault: it cannot be opened: the file is no SQLite database"}},
 		"a red vault": {func(t *testing.T, h *Home) { h.Settings = with(t, "VAULT_MAX_BYTES", "4000") }, nil},

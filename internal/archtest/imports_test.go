@@ -58,7 +58,7 @@ var thirdParty = []struct {
 }{
 	{"github.com/asynkron/protoactor-go", "the actor runtime stays behind one package", []string{"actors"}},
 	{"modernc.org/sqlite", "one place opens databases, with the right pragmas", []string{"internal/sqlitefile"}},
-	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens"}},
+	{"github.com/tiktoken-go/tokenizer", "vocabularies and the counting oracle", []string{"tokens", "cmd/tt!"}},
 	{"github.com/dlclark/regexp2/v2", "interpreted split pattern, the scanner's oracle", []string{"tokens!"}},
 	{"github.com/klauspost/compress/zstd", "bodies of the vault are packed in one place", []string{"vault/codec"}},
 	{"golang.org/x/sys/unix", "who is on the other end of a socket, where the standard library does not say", []string{"host"}},

@@ -30,6 +30,9 @@ func (d *Draft) birth(r result, text request.Text, offers bool) (size int, why t
 		return 0, turn.LoneSurrogate
 	}
 	block := reduce.Block{Text: value, Call: d.callOf(r)}
+	if f, ok := d.c.olds.get(d.oldKey(r.message, text)); ok {
+		block.Kind = f.kind
+	}
 	settings := d.c.settings.Reduce
 	settings.Form.Count = d.count
 	if reason := settings.Eligible(block); reason != "" {

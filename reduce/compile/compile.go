@@ -74,14 +74,16 @@ type Kept struct {
 	Reason  turn.Reason
 }
 
-// Compiler compiles turns. It is safe for concurrent use; what it caches are pure
-// functions of their keys.
+// Compiler compiles turns. It is safe for concurrent use. What it caches are pure
+// functions of their keys, and the last turn of each session, of which the next one
+// takes what begins with the same bytes; no result depends on it.
 type Compiler struct {
 	settings Settings
 	key      []byte
 	memo     *tokens.Memo
 	indexes  *indexCache
 	olds     *oldCache
+	last     *lastTurns
 
 	mu     sync.Mutex
 	meters map[string]*tokens.Meter
@@ -107,7 +109,7 @@ func New(settings Settings, key []byte, memo *tokens.Memo) (*Compiler, error) {
 	settings.Reduce.Hiding = settings.Plan.FloorHiding
 	return &Compiler{
 		settings: settings, key: key, memo: memo,
-		indexes: newIndexCache(), olds: newOldCache(), meters: map[string]*tokens.Meter{},
+		indexes: newIndexCache(), olds: newOldCache(), last: newLastTurns(), meters: map[string]*tokens.Meter{},
 	}, nil
 }
 
@@ -139,11 +141,12 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	if c.settings.Off {
 		return nil, turn.TurnedOff
 	}
-	doc, err := request.Parse(body)
+	last := c.last.of(snap.Binding.Session)
+	doc, err := request.ParseAfter(body, last.sent)
 	if err != nil {
 		return nil, reasonOf(err, turn.NotJSON)
 	}
-	d := &Draft{c: c, snap: snap, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), steps: stepsOf(doc)}
+	d := &Draft{c: c, snap: snap, last: last, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), steps: stepsOf(doc)}
 	d.calls = d.steps[len(d.steps)-1]
 	d.known = snap.Memory.LongestPrefix(d.chain)
 	if d.passes = d.weigh(); d.passes != "" {
@@ -167,8 +170,9 @@ func (d *Draft) weigh() turn.Reason {
 	if err != nil {
 		return reasonOf(err, turn.UnknownShape)
 	}
+	segments = segments.Owned() // the next turn goes on with them
 	d.segments = segments
-	d.raw = d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
+	d.raw, d.counted = d.measure(d.last.counted, segments)
 	return d.raw.Unmeasured
 }
 

@@ -14,11 +14,13 @@ import (
 type Draft struct {
 	c        *Compiler
 	snap     Snapshot
+	last     *lastTurn // of this session
 	doc      *request.Doc
 	segments request.Segments
 	chain    []turn.Digest
 	meter    *tokens.Meter
 	raw      tokens.Measure
+	counted  *tokens.Counted // raw by messages, nil when they do not add up
 	results  resultList
 	steps    []int // calls answered up to and with each message
 	calls    int   // calls answered before this one
@@ -36,6 +38,8 @@ type Draft struct {
 	lastEpoch int     // calls answered before the last epoch, 0 when there was none
 	opened    Epoch   // of this turn; Kind "" when there is none
 	before    []Block // the decisions in force if that epoch is not taken
+
+	written *rendered // the rung that goes out, nil when the original does
 }
 
 // remember takes the decisions of messages that were sent before: those made when

@@ -109,11 +109,16 @@ func (d *Draft) freely(m plan.Moment) bool {
 func (d *Draft) places() []int {
 	segments := d.segments
 	places := make([]int, len(d.doc.Messages)+1)
-	at := d.meter.Whole(segments.Head, nil, nil).Tokens
+	at, message := d.meter.Whole(segments.Head, nil, nil).Tokens, func(i int) int {
+		return d.meter.Whole(nil, segments.Messages[i:i+1], nil).Tokens
+	}
+	if d.counted != nil {
+		at, message = d.counted.Head(), d.counted.Message
+	}
 	for i := range d.doc.Messages {
 		places[i] = at
 		if i < len(segments.Messages) {
-			at += d.meter.Whole(nil, segments.Messages[i:i+1], nil).Tokens
+			at += message(i)
 		}
 		for _, b := range d.blocksOf(i) {
 			at -= b.Decision.TokensBefore - b.Decision.TokensAfter

@@ -12,6 +12,12 @@ import (
 // Finish renders the turn with the vault's proofs: the best rung of the ladder that
 // passes the gate, or the original.
 func (d *Draft) Finish(pinned turn.Pinned) Outcome {
+	out := d.finish(pinned)
+	d.keep()
+	return out
+}
+
+func (d *Draft) finish(pinned turn.Pinned) Outcome {
 	if d.passes != "" {
 		return d.settle(nil, nil, d.passes)
 	}
@@ -68,40 +74,51 @@ func (d *Draft) settle(rungs [][]Block, proofs map[turn.Digest]turn.Proof, why t
 
 // try renders one rung and puts it through the gate.
 func (d *Draft) try(blocks []Block) (Outcome, turn.Reason) {
-	edits := make([]turn.Edit, 0, len(blocks))
+	edits, at := make([]turn.Edit, 0, len(blocks)), make([]int, 0, len(blocks))
 	shown := make([]Block, 0, len(blocks))
 	for _, b := range blocks {
 		if b.Decision.Form == turn.Original {
 			continue
 		}
-		shown = append(shown, b)
+		shown, at = append(shown, b), append(at, b.Message)
 		edits = append(edits, turn.Edit{
 			Pointer: d.doc.Pointer(b.Message, b.Decision.Block), Before: b.Decision.Before, Value: b.Decision.Text,
 		})
 	}
-	body, err := d.doc.Apply(edits)
-	if err != nil {
-		return Outcome{}, turn.MemoryMismatch
+	r, why := d.write(edits, at)
+	if why != "" {
+		return Outcome{}, why
 	}
-	after, err := request.Parse(body)
+	if reason := d.gate(r.final, d.fresh(blocks)); reason != "" {
+		return Outcome{}, reason
+	}
+	d.written = r
+	return Outcome{
+		Reason: turn.Reduced, Body: r.body, Edits: edits, Blocks: shown,
+		Tokens: Tokens{Raw: d.raw, Final: r.final, Label: d.meter.Label(), Exact: d.meter.Exact()},
+	}, ""
+}
+
+// write writes a rung, reads it again as a provider would, and measures it.
+func (d *Draft) write(edits []turn.Edit, at []int) (*rendered, turn.Reason) {
+	body, err := d.doc.ApplyAfter(edits, at, d.last.edited)
 	if err != nil {
-		return Outcome{}, turn.InternalError
+		return nil, turn.MemoryMismatch
+	}
+	after, err := request.ParseAfter(body, d.last.edited.Body())
+	if err != nil {
+		return nil, turn.InternalError
 	}
 	if err := after.Check(); err != nil || len(after.Messages) != len(d.doc.Messages) {
-		return Outcome{}, turn.PairingBroken
+		return nil, turn.PairingBroken
 	}
 	segments, err := after.Segments()
 	if err != nil {
-		return Outcome{}, turn.InternalError
+		return nil, turn.InternalError
 	}
-	final := d.meter.Whole(segments.Head, segments.Messages, segments.Tail)
-	if reason := d.gate(final, d.fresh(blocks)); reason != "" {
-		return Outcome{}, reason
-	}
-	return Outcome{
-		Reason: turn.Reduced, Body: body, Edits: edits, Blocks: shown,
-		Tokens: Tokens{Raw: d.raw, Final: final, Label: d.meter.Label(), Exact: d.meter.Exact()},
-	}, ""
+	segments = segments.Owned()
+	final, counted := d.measure(d.last.after, segments)
+	return &rendered{body: body, final: final, doc: after, seg: segments, counted: counted, edits: edits, at: at}, ""
 }
 
 // gate says why a rung may not go out. Whether it pays is asked of new forms only: one

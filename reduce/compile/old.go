@@ -7,6 +7,7 @@ import (
 
 	"token-terminator/plan"
 	"token-terminator/reduce"
+	"token-terminator/reduce/kind"
 	"token-terminator/request"
 	"token-terminator/turn"
 )
@@ -31,6 +32,7 @@ type oldFacts struct {
 	before  int           // tokens of the original
 	receipt turn.Decision // Form "" when there is none
 	read    bool
+	kind    kind.Kind
 	path    string   // of a read
 	values  []uint64 // hashes of its values, sorted, each once
 	paths   []string // of a user's or an assistant's message: what may name a file
@@ -176,13 +178,17 @@ func (d *Draft) old(r result, text request.Text) (old, bool) {
 }
 
 func (d *Draft) oldFacts(i int, text request.Text) *oldFacts {
-	key := oldKey{d.snap.Binding.Session, d.chain[i], text.Block, d.meter.Label()}
+	key := d.oldKey(i, text)
 	if f, ok := d.c.olds.get(key); ok {
 		return f
 	}
 	f := d.readOld(i, text)
 	d.c.olds.put(key, f)
 	return f
+}
+
+func (d *Draft) oldKey(i int, text request.Text) oldKey {
+	return oldKey{d.snap.Binding.Session, d.chain[i], text.Block, d.meter.Label()}
 }
 
 func (d *Draft) readOld(i int, text request.Text) *oldFacts {
@@ -202,6 +208,8 @@ func (d *Draft) readOld(i int, text request.Text) *oldFacts {
 	if f.before < d.c.settings.Plan.ReceiptGain || f.read && f.path == "" {
 		return f
 	}
+	f.kind = reduce.KindOf(block)
+	block.Kind = f.kind
 	p, ok := reduce.Receipt(block, d.count)
 	if !ok {
 		return f

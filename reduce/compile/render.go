@@ -25,11 +25,10 @@ func (r rendering) candidates(proposals []reduce.Proposal, bases func(reduce.Pro
 	id := digest.ID()
 	tag := reduce.Tag(r.key, id, r.session)
 	size := r.meter.JSONString(r.block.Text)
-	part := r.meter.Part(r.block.Text)
 	for _, p := range proposals {
 		shown, at, length := p.Render(id, tag)
 		after := r.meter.JSONString(shown)
-		if _, ok := r.meter.PartSmaller(part, r.meter.Part(shown)); !ok || after.Tokens >= size.Tokens {
+		if after.Tokens >= size.Tokens || !r.meter.TextSmaller(r.block.Text, shown) {
 			continue
 		}
 		if r.limit > 0 && p.Form.Hides() && after.Tokens > r.limit {
