@@ -93,7 +93,7 @@ func (e *engine) warm() {
 
 func (e *engine) startSweeper(cfg engineConfig) {
 	e.sweeper = &sweeper{
-		every: cfg.sweep, stats: e.pipeline.system.Stats, clear: e.compiles.clear,
+		every: cfg.sweep, stats: e.pipeline.system.Stats, clear: e.rest,
 		after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 	}
 	if cfg.clock != nil {
@@ -103,6 +103,14 @@ func (e *engine) startSweeper(cfg engineConfig) {
 		e.sweeper.every = sweepEvery
 	}
 	e.sweeper.arm()
+}
+
+// rest lets go of what only sessions need.
+func (e *engine) rest() {
+	e.compiles.clear()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = e.vault.current().Relax(ctx) // a vault that is in trouble says so to whoever asks it
 }
 
 // Begin compiles a turn under the settings its session came with.
