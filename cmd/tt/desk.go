@@ -101,7 +101,10 @@ func (d *desk) Result(ctx context.Context, r *wire.Result) wire.ResultAnswer {
 	if !declared {
 		return pass(turn.RecoveryToolGone)
 	}
-	v := d.engine.vault.current()
+	v, err := d.engine.vault.ready()
+	if err != nil {
+		return pass(turn.StorageUnavailable)
+	}
 	c, err := d.engine.compiles.of(d.settings, model, v.MarkerKey())
 	if err != nil {
 		return pass(turn.InternalError)
@@ -176,7 +179,10 @@ func (d *desk) Command(ctx context.Context, c *wire.Command) wire.CommandAnswer 
 	if _, writes := (kind.Call{Tool: c.Tool, Args: argsText(c.Args)}).WritePath(); !writes {
 		return pass
 	}
-	v := d.engine.vault.current()
+	v, err := d.engine.vault.ready()
+	if err != nil {
+		return pass // no tag can be verified
+	}
 	for text := range stringsOf(c.Args) {
 		if d.holdsMarker(ctx, v, chain, text) {
 			return wire.CommandAnswer{Decision: wire.Refuse, Reason: turn.OwnMarker, Refuse: string(turn.OwnMarker), Message: refusedMarker}
