@@ -17,41 +17,75 @@ func (d *Doc) pairUp() {
 // pairMessages finds for each chat message the call it answers.
 func pairMessages(messages []Message) []calling {
 	answers := make([]calling, len(messages))
-	open := map[string][]calling{} // unanswered calls by id, oldest first
-	legacy := map[string][]calling{}
-	for i, m := range messages {
+	calls := 0
+	for i := range messages {
+		calls += len(messages[i].Calls)
+	}
+	open := openCalls{last: make(map[string]int, calls), calls: make([]openCall, 0, calls)}
+	var legacy openCalls
+	for i := range messages {
+		m := &messages[i]
 		answers[i] = calling{message: -1}
 		switch m.Role {
 		case "assistant":
-			for c, call := range m.Calls {
-				if call.Legacy {
-					legacy[call.Name] = append(legacy[call.Name], calling{i, c})
+			for c := range m.Calls {
+				if m.Calls[c].Legacy {
+					legacy.add(m.Calls[c].Name, calling{i, c})
 				} else {
-					open[call.ID] = append(open[call.ID], calling{i, c})
+					open.add(m.Calls[c].ID, calling{i, c})
 				}
 			}
 		case "tool":
-			answers[i] = take(open, m.CallID)
+			answers[i] = open.take(m.CallID)
 		case "function":
-			answers[i] = take(legacy, m.Name)
+			answers[i] = legacy.take(m.Name)
 		}
 	}
 	return answers
 }
 
+// openCalls are calls without an answer so far. Those of one id are linked from the last
+// to the first.
+type openCalls struct {
+	last  map[string]int // the place in tops
+	tops  []int          // the last open call of an id, -1 none
+	calls []openCall
+}
+
+type openCall struct {
+	calling
+	before int // the open call of this id before it, -1 none
+}
+
+func (o *openCalls) add(id string, c calling) {
+	top, ok := o.last[id]
+	if !ok {
+		if o.last == nil {
+			o.last = map[string]int{}
+		}
+		top = len(o.tops)
+		o.last[id] = top
+		o.tops = append(o.tops, -1)
+	}
+	o.calls = append(o.calls, openCall{c, o.tops[top]})
+	o.tops[top] = len(o.calls) - 1
+}
+
 // take removes and returns the first open call of the nearest message.
-func take(open map[string][]calling, id string) calling {
-	calls := open[id]
-	if len(calls) == 0 {
+func (o *openCalls) take(id string) calling {
+	top, ok := o.last[id]
+	if !ok || o.tops[top] < 0 {
 		return calling{message: -1}
 	}
-	k := len(calls) - 1
-	for k > 0 && calls[k-1].message == calls[k].message {
-		k--
+	link := &o.tops[top] // leads to the call in hand
+	for {
+		c := &o.calls[*link]
+		if c.before < 0 || o.calls[c.before].message != c.message {
+			*link = c.before
+			return c.calling
+		}
+		link = &c.before
 	}
-	found := calls[k]
-	open[id] = append(calls[:k], calls[k+1:]...)
-	return found
 }
 
 // Check says whether providers accept the order of the messages and the pairing

@@ -244,52 +244,44 @@ func AppendUnquoted(dst, literal []byte) []byte {
 	}
 	rest := literal[1 : len(literal)-1]
 	dst = slices.Grow(dst, len(rest)+8)
-	for len(rest) > 0 {
-		dst, rest = appendPlain(dst, rest)
-		if len(rest) < 2 {
-			return append(dst, rest...)
-		}
-		if rest[1] != 'u' {
-			dst = append(dst, plainEscape(rest[1]))
-			rest = rest[2:]
+	room, n := dst[:cap(dst)], len(dst) // no escape is shorter than what it stands for
+	for i := 0; i < len(rest); {
+		if i+8 <= len(rest) {
+			x := binary.LittleEndian.Uint64(rest[i:])
+			binary.LittleEndian.PutUint64(room[n:], x)
+			slash := x ^ ones*'\\'
+			m := (slash - ones) &^ slash & highs
+			k := bits.TrailingZeros64(m) >> 3 // 8 without a backslash
+			i, n = i+k, n+k
+			if m == 0 {
+				continue
+			}
+		} else if rest[i] != '\\' {
+			room[n] = rest[i]
+			i, n = i+1, n+1
 			continue
 		}
-		unit, ok := hex4(rest, 2)
+		if i+1 >= len(rest) {
+			return append(room[:n], rest[i:]...)
+		}
+		if c := rest[i+1]; c != 'u' {
+			room[n] = unescaped[c]
+			i, n = i+2, n+1
+			continue
+		}
+		unit, ok := hex4(rest, i+2)
 		if !ok {
-			return append(dst, rest...)
+			return append(room[:n], rest[i:]...)
 		}
-		n := 6
-		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, 6) {
-			low, _ := hex4(rest, 8)
-			unit, n = 0x10000+(unit-0xd800)<<10+(low-0xdc00), 12
+		length := 6
+		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, i+6) {
+			low, _ := hex4(rest, i+8)
+			unit, length = 0x10000+(unit-0xd800)<<10+(low-0xdc00), 12
 		}
-		dst = appendCodePoint(dst, unit)
-		rest = rest[n:]
+		n = len(appendCodePoint(room[:n], unit))
+		i += length
 	}
-	return dst
-}
-
-// appendPlain copies up to the next backslash, eight bytes at a time, and returns
-// what is left. dst has room for all of rest and one word more.
-func appendPlain(dst, rest []byte) (grown, left []byte) {
-	n, i := len(dst), 0
-	room := dst[:cap(dst)]
-	for i+8 <= len(rest) && n+8 <= len(room) {
-		x := binary.LittleEndian.Uint64(rest[i:])
-		binary.LittleEndian.PutUint64(room[n:], x)
-		slash := x ^ ones*'\\'
-		if m := (slash - ones) &^ slash & highs; m != 0 {
-			k := bits.TrailingZeros64(m) >> 3
-			return room[:n+k], rest[i+k:]
-		}
-		i, n = i+8, n+8
-	}
-	dst = room[:n]
-	for i < len(rest) && rest[i] != '\\' {
-		dst = append(dst, rest[i])
-		i++
-	}
-	return dst, rest[i:]
+	return room[:n]
 }
 
 func appendCodePoint(dst []byte, r rune) []byte {
@@ -299,18 +291,13 @@ func appendCodePoint(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-func plainEscape(c byte) byte {
-	switch c {
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
+// unescaped is what each letter behind a backslash stands for, itself if nothing else.
+var unescaped = func() (table [256]byte) {
+	for c := range table {
+		table[c] = byte(c)
 	}
-	return c
-}
+	for letter, c := range map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'} {
+		table[letter] = c
+	}
+	return table
+}()
