@@ -1,6 +1,10 @@
 package request
 
-import "token-terminator/turn"
+import (
+	"slices"
+
+	"token-terminator/turn"
+)
 
 // pairUp finds for each result the call it answers.
 func (d *Doc) pairUp() {
@@ -17,12 +21,7 @@ func (d *Doc) pairUp() {
 // pairMessages finds for each chat message the call it answers.
 func pairMessages(messages []Message) []calling {
 	answers := make([]calling, len(messages))
-	calls := 0
-	for i := range messages {
-		calls += len(messages[i].Calls)
-	}
-	open := openCalls{last: make(map[string]int, calls), calls: make([]openCall, 0, calls)}
-	var legacy openCalls
+	var open, legacy openCalls
 	for i := range messages {
 		m := &messages[i]
 		answers[i] = calling{message: -1}
@@ -44,35 +43,51 @@ func pairMessages(messages []Message) []calling {
 	return answers
 }
 
-// openCalls are calls without an answer so far. Those of one id are linked from the last
-// to the first.
+// fewCalls is how many open calls are looked through one by one before they are kept by id.
+const fewCalls = 16
+
+// openCalls are calls without an answer so far. Most conversations have few at a time.
 type openCalls struct {
-	last  map[string]int // the place in tops
+	few []openCall // in order; empty once there were too many
+
+	last  map[string]int // of many: the place of an id in tops
 	tops  []int          // the last open call of an id, -1 none
 	calls []openCall
 }
 
 type openCall struct {
+	id string
 	calling
-	before int // the open call of this id before it, -1 none
+	before int // of many: the open call of this id before it, -1 none
 }
 
 func (o *openCalls) add(id string, c calling) {
+	if o.last == nil && len(o.few) < fewCalls {
+		o.few = append(o.few, openCall{id: id, calling: c})
+		return
+	}
+	if o.last == nil {
+		few := o.few
+		o.last, o.few = map[string]int{}, nil
+		for _, c := range few {
+			o.add(c.id, c.calling)
+		}
+	}
 	top, ok := o.last[id]
 	if !ok {
-		if o.last == nil {
-			o.last = map[string]int{}
-		}
 		top = len(o.tops)
 		o.last[id] = top
 		o.tops = append(o.tops, -1)
 	}
-	o.calls = append(o.calls, openCall{c, o.tops[top]})
+	o.calls = append(o.calls, openCall{id, c, o.tops[top]})
 	o.tops[top] = len(o.calls) - 1
 }
 
 // take removes and returns the first open call of the nearest message.
 func (o *openCalls) take(id string) calling {
+	if o.last == nil {
+		return o.takeFew(id)
+	}
 	top, ok := o.last[id]
 	if !ok || o.tops[top] < 0 {
 		return calling{message: -1}
@@ -86,6 +101,21 @@ func (o *openCalls) take(id string) calling {
 		}
 		link = &c.before
 	}
+}
+
+func (o *openCalls) takeFew(id string) calling {
+	found := -1
+	for k := len(o.few) - 1; k >= 0 && (found < 0 || o.few[k].message == o.few[found].message); k-- {
+		if o.few[k].id == id {
+			found = k
+		}
+	}
+	if found < 0 {
+		return calling{message: -1}
+	}
+	c := o.few[found].calling
+	o.few = slices.Delete(o.few, found, found+1)
+	return c
 }
 
 // Check says whether providers accept the order of the messages and the pairing
