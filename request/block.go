@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"strconv"
 
 	"token-terminator/internal/strictjson"
@@ -12,7 +13,7 @@ type block struct {
 	part     int    // its place in the content list
 	id       string // of the call a result answers
 	from, to int    // its texts are Texts[from:to] of the message
-	mixed    bool   // it holds something that is not text
+	mixed    bool   // it holds something that is not text, or says more of a text
 	caller   calling
 }
 
@@ -24,6 +25,7 @@ type partScan struct {
 	id, name, answer string // "id", "name", "tool_use_id"
 	input            Span   // of an object
 	mixed, odd       bool   // of its own content: parts that are not text; a type content does not have
+	more             bool   // it has members that may speak of its text
 }
 
 // part reads one element of a content list. known is false for a call or a result
@@ -44,6 +46,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 	}
 	if b.kind == "text" && b.isText {
 		m.Texts = append(m.Texts, Text{Block: p.names.pointer("/content/" + strconv.Itoa(i) + "/text"), Span: Span{b.text.Start, b.text.End}})
+		m.Mixed = m.Mixed || b.more
 		return true, nil
 	}
 	m.Mixed = true
@@ -91,7 +94,29 @@ func (p *parser) partMember(m *Message, b *partScan, i int, name []byte) (err er
 	case "content":
 		return p.partContent(m, b, "/content/"+strconv.Itoa(i)+"/content")
 	}
-	return p.Strict()
+	more, err := p.more(string(name))
+	b.more = b.more || more
+	return err
+}
+
+// more reads a member of a part that is no text of it. It says whether the member may
+// speak of the text, as citations do, which give places in it: such a text must not change.
+// Cache marks and members that are empty say nothing.
+func (p *parser) more(name string) (bool, error) {
+	p.Space()
+	start := p.Pos
+	err := p.Strict()
+	if err != nil || isMark(name) {
+		return false, err
+	}
+	value := p.Data[start:p.Pos]
+	switch value[0] {
+	case 'n', 'f':
+		return false, nil
+	case '[', '{', '"':
+		return len(bytes.TrimSpace(value[1:len(value)-1])) > 0, nil
+	}
+	return true, nil
 }
 
 // partContent reads the content of a result, which stands at pointer at.
@@ -105,11 +130,11 @@ func (p *parser) partContent(m *Message, b *partScan, at string) error {
 		return p.Skip()
 	case '[':
 		return p.Array(func(j int) error {
-			text, ok, err := p.textPart(at + "/" + strconv.Itoa(j) + "/text")
+			text, ok, more, err := p.textPart(at + "/" + strconv.Itoa(j) + "/text")
 			if ok {
 				m.Texts = append(m.Texts, text)
 			}
-			b.mixed = b.mixed || !ok
+			b.mixed = b.mixed || !ok || more
 			return err
 		})
 	}
@@ -118,14 +143,15 @@ func (p *parser) partContent(m *Message, b *partScan, at string) error {
 }
 
 // textPart reads one element of a list of parts. ok says that it is a text, which
-// then stands at pointer at.
-func (p *parser) textPart(at string) (t Text, ok bool, err error) {
+// then stands at pointer at; more that it has members which may speak of it.
+func (p *parser) textPart(at string) (t Text, ok, more bool, err error) {
 	if p.Peek() != '{' {
-		return t, false, p.Strict()
+		return t, false, false, p.Strict()
 	}
 	kind, isText := "", false
 	err = p.Object(func(key strictjson.Str) (err error) {
-		switch string(p.Text(key)) {
+		name := string(p.Text(key))
+		switch name {
 		case "type":
 			kind, _, err = p.stringValue()
 			return err
@@ -136,11 +162,13 @@ func (p *parser) textPart(at string) (t Text, ok bool, err error) {
 				return err
 			}
 		}
-		return p.Strict()
+		told, err := p.more(name)
+		more = more || told
+		return err
 	})
 	switch kind {
 	case "text", "input_text", "output_text":
-		return t, isText, err
+		return t, isText, more, err
 	}
-	return t, false, err
+	return t, false, more, err
 }

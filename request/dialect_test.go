@@ -376,3 +376,31 @@ func FuzzResponses(f *testing.F) {
 		fuzzDialect(t, append(append([]byte{'{'}, inner...), '}'), value)
 	})
 }
+
+// A text part with members that may give places in its text (citations, annotations)
+// is no plain text: the part's text must not change under them. Marks and members that
+// are empty say nothing.
+func TestATextWithMoreToItIsNoPlainText(t *testing.T) {
+	t.Parallel()
+	for members, mixed := range map[string]bool{
+		`"citations":[{"start_char_index":3}]`: true, `"annotations":[ {"start_index":3} ]`: true, `"logprobs":{"x":1}`: true,
+		`"span":4`: true, `"lang":"de"`: true, `"final":true`: true,
+		`"citations":null`: false, `"annotations":[ ]`: false, `"meta":{}`: false, `"note":""`: false, `"final":false`: false,
+		`"cache_control":{"type":"ephemeral"}`: false, `"prompt_cache_breakpoint":{}`: false,
+	} {
+		part := func(kind string) string { return `[{"type":"` + kind + `",` + members + `,"text":"words"}]` }
+		for dialect, raw := range map[Dialect][]byte{
+			Chat: []byte(`{"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+				`{"role":"tool","tool_call_id":"c","content":` + part("text") + `}]}`),
+			Anthropic: messagesAPI(`{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":` + part("text") + `}]}`),
+			Responses: responses(`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":` + part("input_text") + `}`),
+		} {
+			d := parseAs(t, dialect, raw)
+			results := d.Results(len(d.Messages) - 1)
+			require.Len(t, results, 1)
+			require.Equal(t, mixed, results[0].Mixed, "%s %s", dialect, members)
+			require.Len(t, results[0].Texts, 1, "it is still a text, which may name values")
+		}
+	}
+}

@@ -114,11 +114,11 @@ func (p *parser) words(t *texts, at string) error {
 		return p.Skip()
 	case '[':
 		return p.Array(func(j int) error {
-			text, ok, err := p.textPart(at + "/" + strconv.Itoa(j) + "/text")
+			text, ok, more, err := p.textPart(at + "/" + strconv.Itoa(j) + "/text")
 			if ok {
 				t.list = append(t.list, text)
 			}
-			t.mixed = t.mixed || !ok
+			t.mixed = t.mixed || !ok || more
 			return err
 		})
 	}

@@ -77,7 +77,7 @@ func localOnly(next http.Handler) http.Handler {
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
 		case !loopbackHost(r.Host):
 			refuse(w, http.StatusForbidden, "this is for this machine only")
-		case site != "" && site != "same-origin" && site != "none":
+		case site != "" && site != "same-origin" && site != "none", !ownOrigin(r):
 			refuse(w, http.StatusForbidden, "not for other sites")
 		case r.Method != http.MethodGet:
 			h.Set("Allow", http.MethodGet)
@@ -105,6 +105,13 @@ func loopbackHost(host string) bool {
 	}
 	ip, err := netip.ParseAddr(name)
 	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
+}
+
+// ownOrigin says whether a page that asks was served by these pages themselves. Programs
+// and the address line name no origin.
+func ownOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return origin == "" || strings.EqualFold(origin, "http://"+r.Host)
 }
 
 func refuse(w http.ResponseWriter, code int, why string) {

@@ -177,6 +177,11 @@ func TestPagesAreForThisMachineOnly(t *testing.T) {
 	}
 	require.Equal(t, http.StatusForbidden, get(t, h, http.MethodGet, "/status", "localhost", "Sec-Fetch-Site", "cross-site").StatusCode)
 	require.Equal(t, http.StatusOK, get(t, h, http.MethodGet, "/status", "localhost", "Sec-Fetch-Site", "none").StatusCode)
+	for origin, code := range map[string]int{
+		"http://evil.example": 403, "null": 403, "http://localhost.evil.example": 403, "http://localhost:8080": 403, "https://localhost": 403, "http://localhost": 200,
+	} {
+		require.Equal(t, code, get(t, h, http.MethodGet, "/status", "localhost", "Origin", origin).StatusCode, origin)
+	}
 	require.Equal(t, http.StatusNotFound, get(t, h, http.MethodGet, "/", "localhost").StatusCode)
 	require.Equal(t, http.StatusNotFound, get(t, Handler(source, nil), http.MethodGet, "/metrics", "localhost").StatusCode)
 }

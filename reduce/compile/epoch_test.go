@@ -86,6 +86,15 @@ func TestEpoch_WhatStaysInSight(t *testing.T) {
 		"a value the last call names": func() (*compile.Settings, *chat) {
 			return nil, steps(newChat().call("fetch", cmd("a"), prose("a", 100)), 9).call("fetch", cmd(named("a", 7)), "ok")
 		},
+		"a value a long task list names": func() (*compile.Settings, *chat) {
+			list := strings.Repeat("- [x] look around\n", 9) + "- [ ] find " + named("a", 7)
+			talk := newChat().call("fetch", cmd("a"), prose("a", 100)).call("todo", map[string]any{"list": list}, "ok")
+			return nil, steps(talk, 9)
+		},
+		"a value a long message of the user names": func() (*compile.Settings, *chat) {
+			talk := steps(newChat().call("fetch", cmd("a"), prose("a", 100)), 9)
+			return nil, talk.user(strings.Repeat("And another thing.\n", 4000) + named("a", 7) + strings.Repeat("\nThat is all.", 4000))
+		},
 		"a read a call has just named": func() (*compile.Settings, *chat) {
 			talk := steps(newChat().call("Read", map[string]any{"file_path": "/src/a.go"}, sourceFile(120)), 9)
 			return nil, talk.call("bash", cmd("gofmt -l src/a.go"), "ok")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"token-terminator/reduce"
+	"token-terminator/request"
 	"token-terminator/turn"
 )
 
@@ -24,13 +25,13 @@ func (d *Draft) protected(all []old) []bool {
 	for n, r := range slices.Backward(d.results.all) {
 		found := false
 		for _, text := range r.Texts {
-			if d.putAwayAlready(r.message, text.Block) {
-				continue // the value stands there no more
-			}
-			for _, v := range d.oldFacts(r.message, text).values {
+			values, stays := d.inSight(r, text)
+			for _, v := range values {
 				if wanted[v] {
-					delete(wanted, v)
 					found = true
+					if stays {
+						delete(wanted, v)
+					}
 				}
 			}
 		}
@@ -42,10 +43,32 @@ func (d *Draft) protected(all []old) []bool {
 	return keep
 }
 
-func (d *Draft) putAwayAlready(i int, block string) bool {
-	return slices.ContainsFunc(d.blocksOf(i), func(b Block) bool {
-		return b.Decision.Block == block && b.Decision.Form == turn.Receipt
-	})
+// inSight gives the values that the model sees of one text of a result. stays is false
+// when this turn may still decide to show it in part: then the value must be looked
+// for in older results too.
+func (d *Draft) inSight(r result, text request.Text) (values []uint64, stays bool) {
+	for _, b := range d.blocksOf(r.message) {
+		switch {
+		case b.Decision.Block != text.Block:
+		case b.Decision.Form == turn.Receipt:
+			return nil, true
+		case b.Decision.Form.Hides():
+			return d.shownValues(r.message, b.Decision), true
+		}
+	}
+	facts := d.oldFacts(r.message, text)
+	return facts.values, r.message < d.known || facts.read || facts.before < d.c.settings.Plan.FloorHiding
+}
+
+// shownValues are the values of the text in force of a string that is shown in part.
+func (d *Draft) shownValues(i int, decision turn.Decision) []uint64 {
+	key := oldKey{d.snap.Binding.Session, d.chain[i], decision.Block, decision.Text}
+	if f, ok := d.c.olds.get(key); ok {
+		return f.values
+	}
+	f := &oldFacts{values: d.c.olds.valuesOf(decision.Text)}
+	d.c.olds.put(key, f)
+	return f.values
 }
 
 // mentioned is the values of the last answers' calls, of the newest task list and of
@@ -67,12 +90,17 @@ func (d *Draft) mentioned() map[uint64]bool {
 func (d *Draft) task() int {
 	for i, m := range slices.Backward(d.doc.Messages) {
 		for _, call := range m.Calls {
-			if name := strings.ToLower(call.Name); strings.Contains(name, "todo") || strings.Contains(name, "update_plan") {
+			if keepsTasks(call.Name) {
 				return i
 			}
 		}
 	}
 	return -1
+}
+
+func keepsTasks(tool string) bool {
+	name := strings.ToLower(tool)
+	return strings.Contains(name, "todo") || strings.Contains(name, "update_plan")
 }
 
 // lastUser is the newest message of the user, -1 when there is none.
@@ -147,7 +175,7 @@ func (d *Draft) spoken(i int) []string {
 	}
 	for _, call := range m.Calls {
 		if args, err := d.doc.Value(call.Args); err == nil {
-			out = append(out, jsonStrings(args)...)
+			out = append(out, jsonStrings(args, keepsTasks(call.Name))...)
 		}
 	}
 	return out
@@ -159,32 +187,33 @@ func (d *Draft) spoken(i int) []string {
 const namingLines = 5
 
 // jsonStrings lists the strings and numbers of a JSON text that name something: keys,
-// the words of a status and long texts do not. What does not parse is one string.
-func jsonStrings(raw string) []string {
+// the words of a status and, unless long is set, long texts do not; a task list in one
+// string is long and names all the same. What does not parse is one string.
+func jsonStrings(raw string, long bool) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
 	var value any
 	if dec.Decode(&value) != nil || dec.More() {
 		return []string{raw}
 	}
-	return namedStrings(nil, "", value)
+	return namedStrings(nil, "", value, long)
 }
 
-func namedStrings(out []string, key string, value any) []string {
+func namedStrings(out []string, key string, value any, long bool) []string {
 	switch v := value.(type) {
 	case string:
-		if key != "status" && strings.Count(v, "\n") < namingLines {
+		if key != "status" && (long || strings.Count(v, "\n") < namingLines) {
 			out = append(out, v)
 		}
 	case json.Number:
 		out = append(out, v.String())
 	case []any:
 		for _, e := range v {
-			out = namedStrings(out, key, e)
+			out = namedStrings(out, key, e, long)
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = namedStrings(out, k, v[k])
+			out = namedStrings(out, k, v[k], long)
 		}
 	}
 	return out
