@@ -54,11 +54,14 @@ func (s *Scanner) blocks(i int, str *literal) (at int, done bool, err error) {
 		mask &^= over
 		over = 0
 		for mask != 0 {
-			bit := bits.TrailingZeros64(mask) & 63
+			// Counting the bits below is off the path from one escape to the next, and
+			// some processors find the lowest bit far more slowly.
+			first := mask & -mask
+			bit := bits.OnesCount64(first-1) & 63
 			if b[bit] == '\\' && shortest[b[bit+1]] {
 				str.Escaped = true
-				mask &^= 3 << bit
-				over = uint64(bit+1) >> 6
+				mask &^= 3 * first
+				over = first >> 63
 				continue
 			}
 			at := i + bit
