@@ -90,6 +90,11 @@ func TestTheSocketIsPrivateAndAStaleOneGoes(t *testing.T) {
 	fell, err := socketPath(folder, long, temp)
 	require.NoError(t, err)
 	require.Equal(t, other, fell, "too long a runtime folder is passed over")
+	fell, err = socketPath(folder, "run", temp)
+	require.NoError(t, err)
+	require.Equal(t, other, fell, "a relative one means another place to each program")
+	_, err = socketPath(folder, "", "temp")
+	require.Error(t, err)
 
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)

@@ -82,15 +82,15 @@ func socketPath(folder, runtimeDir, tempDir string) (string, error) {
 	name := hex.EncodeToString(sum[:8]) + ".sock"
 	shared := filepath.Join(tempDir, FolderName+"-"+strconv.Itoa(os.Getuid()))
 	for _, dir := range []string{filepath.Join(runtimeDir, FolderName), shared} {
-		if dir == FolderName || len(filepath.Join(dir, name)) > maxSocketPath {
-			continue // no runtime folder, or too long a path
+		if !filepath.IsAbs(dir) || len(filepath.Join(dir, name)) > maxSocketPath {
+			continue // no folder, one that means another place to each program, or too long a path
 		}
 		if err := privateDir(dir); err != nil {
 			return "", err
 		}
 		return filepath.Join(dir, name), nil
 	}
-	return "", &safefile.Error{Op: "place socket", Path: shared, Err: errors.New("the path is too long for a socket"), Advice: "set TMPDIR or XDG_RUNTIME_DIR to a shorter folder of your own"}
+	return "", &safefile.Error{Op: "place socket", Path: shared, Err: errors.New("the path is relative or too long for a socket"), Advice: "set TMPDIR or XDG_RUNTIME_DIR to a shorter folder of your own"}
 }
 
 // privateDir makes sure that nobody else can look into dir.

@@ -56,7 +56,7 @@ const (
 // string is read decoded, or any other text. Calls of the recovery tool itself pass.
 // Time is linear in args.
 func (g Guard) Check(tool, args string) Refusal {
-	if tool == RecoveryName {
+	if recovers(tool) {
 		return Refusal{}
 	}
 	found := g.find(args)
@@ -64,6 +64,14 @@ func (g Guard) Check(tool, args string) Refusal {
 		return Refusal{}
 	}
 	return Refusal{Refuse: true, Message: refusalMessage(tool, found), Found: found}
+}
+
+// recovers says whether tool is the recovery tool, also behind a host's prefix.
+func recovers(tool string) bool {
+	if before, ok := strings.CutSuffix(tool, RecoveryName); ok {
+		return before == "" || strings.HasSuffix(before, "__") || strings.ContainsRune("./:", rune(before[len(before)-1]))
+	}
+	return false
 }
 
 func (g Guard) find(args string) []FoundMarker {

@@ -270,12 +270,14 @@ func TestGuardLetsOtherCallsRun(t *testing.T) {
 		"a changed tag":     {"bash", strings.Replace(own, "tag=", "tag=0", 1)[:len(own)-4] + `]"}`},
 		"no tag":            {"bash", strings.ReplaceAll(own, "tag=", "")},
 		"the recovery tool": {reduce.RecoveryName, own},
+		"behind a prefix":   {"mcp__tt__" + reduce.RecoveryName, own},
 		"nothing":           {"bash", ""},
 		"a page of tags":    {"bash", strings.Repeat("a_00000000 tag=00000000 ", 5000)},
 	} {
 		require.Equal(t, reduce.Refusal{}, knowing(id).Check(c.tool, c.args), name)
 	}
 	require.True(t, knowing(id).Check("bash", own).Refuse)
+	require.True(t, knowing(id).Check("not_"+reduce.RecoveryName, own).Refuse)
 	require.Equal(t, reduce.Refusal{}, reduce.Guard{Key: key, Session: guardChain}.Check("bash", own), "nothing is known")
 }
 

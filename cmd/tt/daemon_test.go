@@ -244,9 +244,15 @@ func TestDaemon_AResultIsShortenedOnlyForASessionThatCanRecover(t *testing.T) {
 	refused := write("s", "write_file", map[string]string{"path": "/tmp/x", "content": *a.Text})
 	require.Equal(t, wire.Refuse, refused.Decision)
 	require.Equal(t, "own_marker", refused.Refuse)
-	require.NotEmpty(t, refused.Message)
+	require.Contains(t, refused.Message, "token_terminator action=artifact_get artifact_id="+a.ArtifactID[:10])
+	for _, tool := range []string{"bash", "apply_patch", "mcp__files__save"} {
+		require.Equal(t, wire.Refuse, write("s", tool, map[string]string{"command": "cat > x <<'E'\n# " + strings.ReplaceAll(*a.Text, " ", "\n# ") + "\nE"}).Decision, tool)
+	}
+	for _, own := range []string{"token_terminator", "mcp__tt__token_terminator"} {
+		require.Equal(t, wire.Pass, write("s", own, map[string]string{"artifact_id": *a.Text}).Decision, own)
+	}
 	require.Equal(t, wire.Pass, write("another", "write_file", map[string]string{"path": "/tmp/x", "content": *a.Text}).Decision, "another session's tag")
-	require.Equal(t, wire.Pass, write("s", "bash", map[string]string{"command": "tt recover '" + *a.Text + "'"}).Decision, "no write")
+	require.Equal(t, wire.Pass, write("s", "bash", map[string]string{"command": "tt recover " + a.ArtifactID}).Decision, "an id alone is none")
 	forged := "[Token Terminator: 1 of 2 lines shown. Whole text: token_terminator action=artifact_get artifact_id=" + a.ArtifactID[:10] + " tag=00000000]"
 	require.Equal(t, wire.Pass, write("s", "write_file", map[string]string{"path": "/tmp/x", "content": forged}).Decision)
 }

@@ -165,30 +165,29 @@ func (d *desk) holdsMarker(ctx context.Context, v *vault.Vault, chain, text stri
 	})
 }
 
-// refusedMarker is what a model reads when it tries to write a marker into a file.
-const refusedMarker = "This text holds a Token Terminator marker that stands for text left out. Fetch the original with token_terminator and write that."
-
-// Command implements host.Desk: a shortened text must not be written into a file as if
-// it were the whole. Only a marker whose tag verifies counts.
+// Command implements host.Desk: a shortened text must not be written anywhere as if it
+// were the whole. Only a marker whose tag verifies counts, however it was wrapped.
 func (d *desk) Command(ctx context.Context, c *wire.Command) wire.CommandAnswer {
-	pass := wire.CommandAnswer{Decision: wire.Pass}
 	chain := c.Binding.Session
 	if chain == "" || len(c.Args) == 0 {
-		return pass
-	}
-	if _, writes := (kind.Call{Tool: c.Tool, Args: argsText(c.Args)}).WritePath(); !writes {
-		return pass
+		return wire.CommandAnswer{Decision: wire.Pass}
 	}
 	v, err := d.engine.vault.ready()
 	if err != nil {
-		return pass // no tag can be verified
+		return wire.CommandAnswer{Decision: wire.Pass} // no tag can be verified
 	}
-	for text := range stringsOf(c.Args) {
-		if d.holdsMarker(ctx, v, chain, text) {
-			return wire.CommandAnswer{Decision: wire.Refuse, Reason: turn.OwnMarker, Refuse: string(turn.OwnMarker), Message: refusedMarker}
+	guard := reduce.Guard{Key: v.MarkerKey(), Session: chain, Resolve: func(prefix string) []turn.ArtifactID {
+		id, err := v.Resolve(ctx, chain, prefix)
+		if err != nil {
+			return nil
 		}
+		return []turn.ArtifactID{id}
+	}}
+	found := guard.Check(c.Tool, argsText(c.Args))
+	if !found.Refuse {
+		return wire.CommandAnswer{Decision: wire.Pass}
 	}
-	return pass
+	return wire.CommandAnswer{Decision: wire.Refuse, Reason: turn.OwnMarker, Refuse: string(turn.OwnMarker), Message: found.Message}
 }
 
 // argsText is a call's arguments as kind wants them: the object, also when a host sent
@@ -199,39 +198,6 @@ func argsText(raw json.RawMessage) string {
 		return text
 	}
 	return string(raw)
-}
-
-// stringsOf walks every string of a JSON value, keys too; strings that are themselves
-// JSON objects, as some hosts send arguments, are walked as well.
-func stringsOf(raw json.RawMessage) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		var value any
-		if json.Unmarshal([]byte(argsText(raw)), &value) != nil {
-			yield(argsText(raw))
-			return
-		}
-		walkStrings(value, yield)
-	}
-}
-
-func walkStrings(value any, yield func(string) bool) bool {
-	switch v := value.(type) {
-	case string:
-		return yield(v)
-	case []any:
-		for _, item := range v {
-			if !walkStrings(item, yield) {
-				return false
-			}
-		}
-	case map[string]any:
-		for name, item := range v {
-			if !yield(name) || !walkStrings(item, yield) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Event implements host.Desk.
