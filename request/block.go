@@ -34,7 +34,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 		return true, p.Strict()
 	}
 	from, b := len(m.Texts), partScan{}
-	err = p.Object(func(key strictjson.Str) error { return p.partMember(m, &b, i, string(p.Text(key))) })
+	err = p.Object(func(key strictjson.Str) error { return p.partMember(m, &b, i, p.Text(key)) })
 	if err != nil {
 		return true, err
 	}
@@ -43,7 +43,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 		m.Texts = m.Texts[:from]
 	}
 	if b.kind == "text" && b.isText {
-		m.Texts = append(m.Texts, Text{Block: "/content/" + strconv.Itoa(i) + "/text", Span: Span{b.text.Start, b.text.End}})
+		m.Texts = append(m.Texts, Text{Block: p.names.pointer("/content/" + strconv.Itoa(i) + "/text"), Span: Span{b.text.Start, b.text.End}})
 		return true, nil
 	}
 	m.Mixed = true
@@ -51,7 +51,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 	case "tool_use":
 		call := Call{ID: b.id, Name: b.name}
 		if whole := b.input != (Span{}); whole {
-			call.Args, call.Valid = Text{Block: "/content/" + strconv.Itoa(i) + "/input", Span: b.input}, true
+			call.Args, call.Valid = Text{Block: p.names.pointer("/content/" + strconv.Itoa(i) + "/input"), Span: b.input}, true
 		}
 		m.Calls = append(m.Calls, call)
 		return b.id != "" && b.name != "" && call.Valid, nil
@@ -63,8 +63,8 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 }
 
 // partMember reads one member of a part.
-func (p *parser) partMember(m *Message, b *partScan, i int, name string) (err error) {
-	switch name {
+func (p *parser) partMember(m *Message, b *partScan, i int, name []byte) (err error) {
+	switch string(name) {
 	case "type":
 		b.kind, _, err = p.stringValue()
 		return err
@@ -99,7 +99,7 @@ func (p *parser) partContent(m *Message, b *partScan, at string) error {
 	switch p.Peek() {
 	case '"':
 		str, err := p.String()
-		m.Texts = append(m.Texts, Text{Block: at, Span: Span{str.Start, str.End}})
+		m.Texts = append(m.Texts, Text{Block: p.names.pointer(at), Span: Span{str.Start, str.End}})
 		return err
 	case 'n':
 		return p.Skip()
@@ -132,7 +132,7 @@ func (p *parser) textPart(at string) (t Text, ok bool, err error) {
 		case "text":
 			if isText = p.Peek() == '"'; isText {
 				str, err := p.String()
-				t = Text{Block: at, Span: Span{str.Start, str.End}}
+				t = Text{Block: p.names.pointer(at), Span: Span{str.Start, str.End}}
 				return err
 			}
 		}
