@@ -241,7 +241,7 @@ func TestDaemonBadDay_ALostOriginalIsCalledLostAndComesBack(t *testing.T) {
 	b.reduced()
 	b.change(`DELETE FROM pins; DELETE FROM bodies; DELETE FROM artifacts`)
 	for id := range b.shown {
-		require.Contains(t, []string{wire.ErrorLost, wire.ErrorUnknown}, b.code(id), id)
+		require.Equal(t, wire.ErrorLost, b.code(id), id)
 	}
 	out := b.turn()
 	require.True(t, out.Reason.Known())
