@@ -67,12 +67,18 @@ func (d *Draft) mentioned() map[uint64]bool {
 func (d *Draft) task() int {
 	for i, m := range slices.Backward(d.doc.Messages) {
 		for _, call := range m.Calls {
-			if name := strings.ToLower(call.Name); strings.Contains(name, "todo") || strings.Contains(name, "update_plan") {
+			if keepsTasks(call.Name) {
 				return i
 			}
 		}
 	}
 	return -1
+}
+
+// keepsTasks says whether a tool keeps a task list.
+func keepsTasks(tool string) bool {
+	name := strings.ToLower(tool)
+	return strings.Contains(name, "todo") || strings.Contains(name, "update_plan")
 }
 
 // lastUser is the newest message of the user, -1 when there is none.
@@ -147,7 +153,7 @@ func (d *Draft) spoken(i int) []string {
 	}
 	for _, call := range m.Calls {
 		if args, err := d.doc.Value(call.Args); err == nil {
-			out = append(out, jsonStrings(args)...)
+			out = append(out, jsonStrings(args, keepsTasks(call.Name))...)
 		}
 	}
 	return out
@@ -158,33 +164,34 @@ func (d *Draft) spoken(i int) []string {
 // stands in sight right there.
 const namingLines = 5
 
-// jsonStrings lists the strings and numbers of a JSON text that name something: keys,
-// the words of a status and long texts do not. What does not parse is one string.
-func jsonStrings(raw string) []string {
+// jsonStrings lists the strings and numbers of a JSON text that name something: keys do
+// not, nor do long texts, nor in a task list the words of a status. Of a task list every
+// other word counts, however long its text is. What does not parse is one string.
+func jsonStrings(raw string, tasks bool) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
 	var value any
 	if dec.Decode(&value) != nil || dec.More() {
 		return []string{raw}
 	}
-	return namedStrings(nil, "", value)
+	return namedStrings(nil, "", value, tasks)
 }
 
-func namedStrings(out []string, key string, value any) []string {
+func namedStrings(out []string, key string, value any, tasks bool) []string {
 	switch v := value.(type) {
 	case string:
-		if key != "status" && strings.Count(v, "\n") < namingLines {
+		if tasks && key != "status" || !tasks && strings.Count(v, "\n") < namingLines {
 			out = append(out, v)
 		}
 	case json.Number:
 		out = append(out, v.String())
 	case []any:
 		for _, e := range v {
-			out = namedStrings(out, key, e)
+			out = namedStrings(out, key, e, tasks)
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = namedStrings(out, k, v[k])
+			out = namedStrings(out, k, v[k], tasks)
 		}
 	}
 	return out
