@@ -51,10 +51,17 @@ func (d *Draft) epoch() {
 	if worth, _ := d.pick(m, places, all, loss); len(worth) == 0 {
 		return // not even if nothing had to stay in sight
 	}
+	if d.freely(m) {
+		all = together(all, d.followers(all))
+	}
 	keep := d.protected(all)
-	free := all[:0:0]
+	var free, followers []old
 	for n, o := range all {
-		if !keep[n] {
+		switch {
+		case keep[n]:
+		case o.follows:
+			followers = append(followers, o)
+		default:
 			free = append(free, o)
 		}
 	}
@@ -66,6 +73,9 @@ func (d *Draft) epoch() {
 		loss = d.losses(worth)
 	}
 	worth, verdict := d.pick(m, places, free, loss)
+	if len(followers) > 0 {
+		worth, verdict = d.withFollowers(m, places, free, followers, worth, loss, verdict)
+	}
 	if len(worth) == 0 {
 		return
 	}

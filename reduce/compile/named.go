@@ -98,6 +98,7 @@ func (d *Draft) task() int {
 	return -1
 }
 
+// keepsTasks says whether a tool keeps a task list.
 func keepsTasks(tool string) bool {
 	name := strings.ToLower(tool)
 	return strings.Contains(name, "todo") || strings.Contains(name, "update_plan")
@@ -186,34 +187,34 @@ func (d *Draft) spoken(i int) []string {
 // stands in sight right there.
 const namingLines = 5
 
-// jsonStrings lists the strings and numbers of a JSON text that name something: keys,
-// the words of a status and, unless long is set, long texts do not; a task list in one
-// string is long and names all the same. What does not parse is one string.
-func jsonStrings(raw string, long bool) []string {
+// jsonStrings lists the strings and numbers of a JSON text that name something: keys do
+// not, nor do long texts, nor in a task list the words of a status. Of a task list every
+// other word counts, however long its text is. What does not parse is one string.
+func jsonStrings(raw string, tasks bool) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
 	var value any
 	if dec.Decode(&value) != nil || dec.More() {
 		return []string{raw}
 	}
-	return namedStrings(nil, "", value, long)
+	return namedStrings(nil, "", value, tasks)
 }
 
-func namedStrings(out []string, key string, value any, long bool) []string {
+func namedStrings(out []string, key string, value any, tasks bool) []string {
 	switch v := value.(type) {
 	case string:
-		if key != "status" && (long || strings.Count(v, "\n") < namingLines) {
+		if tasks && key != "status" || !tasks && strings.Count(v, "\n") < namingLines {
 			out = append(out, v)
 		}
 	case json.Number:
 		out = append(out, v.String())
 	case []any:
 		for _, e := range v {
-			out = namedStrings(out, key, e, long)
+			out = namedStrings(out, key, e, tasks)
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = namedStrings(out, k, v[k], long)
+			out = namedStrings(out, k, v[k], tasks)
 		}
 	}
 	return out

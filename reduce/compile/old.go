@@ -20,8 +20,12 @@ type old struct {
 	facts   *oldFacts
 	shown   int // tokens as it is shown now
 	hidden  bool
-	calls   int // calls answered since it may be put away
+	calls   int  // calls answered since it may be put away
+	follows bool // it may only go together with what it leans on
 }
+
+// base is the string as what leans on it names it.
+func (o old) base() turn.Base { return turn.Base{Message: o.message, Block: o.text.Block} }
 
 // gain is what the receipt takes away of what is shown now.
 func (o old) gain() int { return o.shown - o.facts.receipt.TokensAfter }
