@@ -77,7 +77,7 @@ func TestRequestsOfTheResponsesAPIAreOneSession(t *testing.T) {
 func TestBadDialectLinesAreNamed(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"model":"m","input":"one string"}`:                                 `field input`,
+		`{"model":"m","input":7}`:                                            `field input`,
 		`{"model":"m","input":[]}`:                                           `field input`,
 		`{"model":"m","input":["x"]}`:                                        `field input[0]`,
 		`{"model":"m","input":[{"role":"user","content":"x"},{"x":1}]}`:      `field input[1].role`,
@@ -90,4 +90,16 @@ func TestBadDialectLinesAreNamed(t *testing.T) {
 	}
 	require.Empty(t, Arguments([]byte(`{"role":"assistant","content":"x"}`)))
 	require.Empty(t, Arguments([]byte(`"x"`)))
+}
+
+func TestAnInputOfOneStringIsATurnThatPasses(t *testing.T) {
+	t.Parallel()
+	line := `{"model":"m","store":false,"input":"one \"string\""}`
+	sessions, problems := Read("log.jsonl", []byte(line+"\n"), Auto)
+	require.Empty(t, problems)
+	require.Len(t, sessions, 1)
+	require.Equal(t, request.Responses, sessions[0].Dialect)
+	turns := sessions[0].Turns()
+	require.Len(t, turns, 1)
+	require.JSONEq(t, line, string(turns[0].Request()))
 }

@@ -124,6 +124,9 @@ func (r *reader) messages(no int, dialect request.Dialect, raw json.RawMessage) 
 	if dialect == request.Responses {
 		key, role, hint = "input", itemRole, "give each item a type, and each message a role"
 	}
+	if dialect == request.Responses && len(raw) > 0 && raw[0] == '"' {
+		return []json.RawMessage{raw}, nil // one string, not told apart further
+	}
 	list, err := splitArray(raw)
 	if err != nil {
 		return nil, r.err(no, key, err, strconv.Quote(key)+` must be the conversation's list of messages`)

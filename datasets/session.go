@@ -40,7 +40,8 @@ type Session struct {
 	File   string
 	Line   int // line of the file it stands on, 0 when it is the whole file
 	// Dialect is how its requests are written. Messages are the messages' bytes, of a
-	// Responses session those of the items of "input". Tools is the declared list, nil when none
+	// Responses session those of the items of "input", or of the string that stands in
+	// their place. Tools is the declared list, nil when none
 	// was recorded.
 	Dialect  request.Dialect
 	Messages []json.RawMessage

@@ -18,10 +18,11 @@ type Turn struct {
 	// those that directly follow it.
 	Answers []json.RawMessage
 	head    []byte // the request up to the end of its last message
+	end     string // what closes it
 }
 
-// requestEnd closes what head opens.
-const requestEnd = "]}"
+// requestEnd closes a request of a list of messages, stringEnd one of a string.
+const requestEnd, stringEnd = "]}", "}"
 
 // Request gives the turn's request: {"model","tools",…,"messages"} (Responses:
 // "input"), with what else of
@@ -29,25 +30,30 @@ const requestEnd = "]}"
 // their beginnings in common: each one starts with the bytes of the one before up
 // to the end of its last message.
 func (t Turn) Request() []byte {
-	out := make([]byte, 0, len(t.head)+len(requestEnd))
+	out := make([]byte, 0, len(t.head)+len(t.end))
 	out = append(out, t.head...)
-	return append(out, requestEnd...)
+	return append(out, t.end...)
 }
 
 // Head gives Request up to the end of its last message, shared and read-only.
 func (t Turn) Head() []byte { return t.head }
 
 // Turns cuts a session into its turns. The requests are built on one shared
-// buffer; only Request copies.
+// buffer; only Request copies. An input that is one string is a turn whose answer the
+// provider keeps.
 func (s Session) Turns() []Turn {
 	head := s.appendOpening(make([]byte, 0, s.size()))
+	if s.isString() {
+		return []Turn{{Messages: 1, head: append(head, s.Messages[0]...), end: stringEnd}}
+	}
+	head = append(head, '[')
 	var turns []Turn
 	answered := true // the message before was an assistant's
 	for i, m := range s.Messages {
 		assistant := s.Role(i) == "assistant"
 		switch {
 		case assistant && !answered && i > 0:
-			turns = append(turns, Turn{Index: len(turns), Messages: i, Answers: []json.RawMessage{m}, head: head})
+			turns = append(turns, Turn{Index: len(turns), Messages: i, Answers: []json.RawMessage{m}, head: head, end: requestEnd})
 		case assistant && len(turns) > 0 && turns[len(turns)-1].Messages+len(turns[len(turns)-1].Answers) == i:
 			last := &turns[len(turns)-1]
 			last.Answers = append(last.Answers, m)
@@ -78,7 +84,12 @@ func (s Session) appendOpening(head []byte) []byte {
 		head = append(head, f.Value...)
 	}
 	head = append(head, `,"`...)
-	return append(append(head, s.Key()...), `":[`...)
+	return append(append(head, s.Key()...), `":`...)
+}
+
+// isString says that the input is no list.
+func (s Session) isString() bool {
+	return s.Dialect == request.Responses && len(s.Messages) == 1 && s.Messages[0][0] == '"'
 }
 
 // Key is the name of the list that the messages stand in.

@@ -102,6 +102,7 @@ type replay struct {
 	folder   string // of the vault
 	progress *progress
 	trace    func(turn int, detail compile.Outcome) // explain's ear, nil in a replay
+	failed   []error                                // of sessions that are in no figure
 }
 
 func (f *replayFlags) run(s *stage, paths, args []string) error {
@@ -137,19 +138,14 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 	}
 	r := &replay{flags: f, settings: settings, pricing: prices, cache: cache, progress: newProgress(s, f.quiet, len(sessions))}
 	report, notes, err := r.all(s.ctx, sessions)
+	r.failures(s.stderr)
 	if err != nil {
 		return err
 	}
 	if err := f.print(s, report, notes, args); err != nil {
 		return err
 	}
-	if report.Total.RecoveriesFailed > 0 || report.Total.PairingViolations > 0 || report.Total.EnlargedTurns > 0 {
-		return refusedf("the replay broke a promise: see recoveries, pairing and enlarged turns above")
-	}
-	if len(problems) > 0 {
-		return usagef("%d problems in the inputs, named above; the figures are of what could be read", len(problems))
-	}
-	return nil
+	return r.verdict(report.Total, len(problems))
 }
 
 func (f *replayFlags) settings() (compile.Settings, plan.Cache, error) {
@@ -237,16 +233,22 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 	if ctx.Err() != nil {
 		return report, nil, refusedf("interrupted: nothing was reported")
 	}
+	if runs, err = r.sift(runs); err != nil {
+		return report, nil, err
+	}
+	if len(runs) == 0 {
+		return report, nil, fmt.Errorf("no session could be replayed")
+	}
 	if err := r.recoveries(ctx, runs); err != nil {
 		return report, nil, err
 	}
 	var figures []reports.Session
 	for _, one := range runs {
-		if one.err != nil {
-			return report, nil, one.err
-		}
 		figures = append(figures, one.figures)
 		notes = append(notes, one.notes...)
+	}
+	if len(r.failed) > 0 {
+		notes = append(notes, plural(len(r.failed), "session")+" could not be replayed: in no figure")
 	}
 	r.progress.end()
 	report = reports.New(figures)

@@ -71,13 +71,19 @@ type proofOf struct {
 // sensitivityReads are the read prices shown beside the study's 0.1.
 func sensitivityReads() []float64 { return []float64{0.05, 0.025} }
 
-// session replays one session; errors of the pipeline's environment end the replay.
-func (r *replay) session(ctx context.Context, s datasets.Session) *sessionRun {
-	run := &sessionRun{
-		r: r, session: s, turns: s.Turns(), meter: r.compiler.Meter(s.Model),
-		needed: plan.NewNeeded(), artifacts: map[turn.Digest]bool{}, inForce: map[turn.Base]turn.Decision{},
-		hidden: map[string]hiddenBlock{},
+// session replays one session. A defect of ours that it hits is this session's error
+// and ends no other.
+func (r *replay) session(ctx context.Context, s datasets.Session) (run *sessionRun) {
+	run = &sessionRun{
+		r: r, session: s, needed: plan.NewNeeded(), artifacts: map[turn.Digest]bool{},
+		inForce: map[turn.Base]turn.Decision{}, hidden: map[string]hiddenBlock{},
 	}
+	defer func() {
+		if value := recover(); value != nil {
+			run.err = crashed(s.ID, value)
+		}
+	}()
+	run.turns, run.meter = s.Turns(), r.compiler.Meter(s.Model)
 	run.dump = newDumper(r.flags.dump, s)
 	run.start()
 	moments := run.moments()

@@ -149,10 +149,10 @@ func (c *Compiler) Begin(snap Snapshot, body []byte) (*Draft, turn.Reason) {
 	d := &Draft{c: c, snap: snap, last: last, doc: doc, chain: doc.Chain(), meter: c.Meter(doc.Model), steps: stepsOf(doc)}
 	d.calls = d.steps[len(d.steps)-1]
 	d.known = snap.Memory.LongestPrefix(d.chain)
+	d.results = resultsOf(doc) // of a request that passes too: every method reads them
 	if d.passes = d.weigh(); d.passes != "" {
 		return d, ""
 	}
-	d.results = resultsOf(doc)
 	d.offers = doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
 	d.remember()
 	d.epoch()

@@ -230,8 +230,12 @@ func (d *Draft) readOld(i int, text request.Text) *oldFacts {
 }
 
 // Puttings lists every message of the request with a receipt that has become old, for
-// the arms a replay compares with: what could be put away if nothing had been yet.
+// the arms a replay compares with: what could be put away if nothing had been yet. Of
+// a request that passes through nothing could.
 func (d *Draft) Puttings() []plan.Putting {
+	if d.passes != "" {
+		return nil
+	}
 	var all []old
 	last := d.steps[len(d.steps)-1]
 	for i, m := range d.doc.Messages {

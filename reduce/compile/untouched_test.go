@@ -241,3 +241,32 @@ func TestABrokenToolNameCostsNothing(t *testing.T) {
 	}
 	require.Equal(t, 1, found)
 }
+
+// Every method of a draft answers for a request that passes too.
+func TestADraftThatPassesAnswersEverything(t *testing.T) {
+	t.Parallel()
+	for name, odd := range map[string]string{
+		"no call":  `{"role":"tool","tool_call_id":"zz","content":"a\nb\n"}`,
+		"no id":    `{"role":"tool","content":"a\nb\n"}`,
+		"function": `{"role":"function","name":"bash","content":"a\nb\n"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newChain(t, nil)
+			body := []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"hi"},` + odd + `,{"role":"assistant","content":"done"}]}`)
+			draft, reason := c.begin(body)
+			if reason != "" {
+				return // it has no draft at all
+			}
+			require.Empty(t, draft.Evidence().Artifacts)
+			require.Empty(t, draft.Puttings())
+			require.Equal(t, "gpt-4o", draft.Model())
+			_, held := draft.Held(turn.Digest{})
+			require.False(t, held)
+			out := draft.Finish(turn.Pinned{})
+			require.Nil(t, out.Body)
+			require.NotEmpty(t, out.Reason)
+			require.Empty(t, draft.Puttings())
+		})
+	}
+}
