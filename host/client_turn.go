@@ -31,6 +31,8 @@ type TurnResult struct {
 	Edits  []turn.Edit
 	Reason turn.Reason
 	Tokens *wire.Tokens
+	// Notice is what the daemon says to the user about this request, "" nothing.
+	Notice string
 	Detail json.RawMessage
 	// Fallback is set when the daemon did not decide: why. Body then holds the edits
 	// that were sent before for unchanged old messages, and no others.
@@ -136,7 +138,7 @@ func (c *Client) passed(t TurnRequest, a wire.TurnAnswer) TurnResult {
 			c.kept.accept(t.Binding.Session, doc, nil)
 		}
 	}
-	return TurnResult{Body: t.Body, Reason: a.Reason, Tokens: a.Tokens, Detail: a.Detail}
+	return TurnResult{Body: t.Body, Reason: a.Reason, Tokens: a.Tokens, Detail: a.Detail, Notice: a.Notice}
 }
 
 // edited applies an answer's edits to our own copy, each against its digest.
@@ -144,7 +146,7 @@ func (c *Client) edited(t TurnRequest, a wire.TurnAnswer) TurnResult {
 	body, doc, err := apply(t.Body, a.Edits)
 	if err == nil && t.Count != nil && t.Count(body) >= t.Count(t.Body) {
 		c.kept.accept(t.Binding.Session, doc, nil) // it goes out whole, now and when it is old
-		return TurnResult{Body: t.Body, Reason: turn.NotSmallerTokens, Tokens: a.Tokens, Detail: a.Detail}
+		return TurnResult{Body: t.Body, Reason: turn.NotSmallerTokens, Tokens: a.Tokens, Detail: a.Detail, Notice: a.Notice}
 	}
 	if err != nil {
 		c.count(func(s *ClientStats) { s.Refused++ })
@@ -152,7 +154,7 @@ func (c *Client) edited(t TurnRequest, a wire.TurnAnswer) TurnResult {
 	}
 	c.kept.accept(t.Binding.Session, doc, a.Edits)
 	c.count(func(s *ClientStats) { s.Edited++ })
-	return TurnResult{Body: body, Edited: true, Edits: a.Edits, Reason: a.Reason, Tokens: a.Tokens, Detail: a.Detail}
+	return TurnResult{Body: body, Edited: true, Edits: a.Edits, Reason: a.Reason, Tokens: a.Tokens, Detail: a.Detail, Notice: a.Notice}
 }
 
 var errNotSmaller = errors.New("the edits make the request no smaller")

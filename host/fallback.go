@@ -10,7 +10,7 @@ import (
 // The recovery tool as a request declares it. Hiding forms may only be sent with it.
 const recoveryTool = "token_terminator"
 
-func recoveryParams() []string { return []string{"action", "artifact_id", "offset", "limit"} }
+func recoveryParams() []string { return []string{"action", "artifact_id", "offset"} }
 
 // place is one message of one session: its chain hash says that it and everything
 // before it are as they were.

@@ -41,7 +41,7 @@ func (e *RunningError) Error() string {
 
 // Hint says what can be done.
 func (e *RunningError) Hint() string {
-	return "use it as it is, or end that process first; one daemon serves every session of a home"
+	return "use it as it is, or end it first with tt serve --stop (or SIGTERM); one daemon serves every session of a home"
 }
 
 var errLocked = errors.New("the lock is held")

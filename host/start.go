@@ -19,6 +19,8 @@ type Starter struct {
 	Exe  string
 	Args []string
 	Env  []string // nil: this process's
+	// Stderr takes what the daemon says there; nil: nothing is kept, it has a log.
+	Stderr *os.File
 }
 
 // Bounds of the wait for a daemon that starts or ends.
@@ -34,11 +36,13 @@ type Daemon struct {
 	err  error
 }
 
-// Spawn starts a daemon that outlives this process. Nothing it says is kept: it has a
-// log of its own.
+// Spawn starts a daemon that outlives this process.
 func Spawn(s Starter) (*Daemon, error) {
 	d := &Daemon{cmd: exec.Command(s.Exe, s.Args...), done: make(chan struct{})}
 	d.cmd.Env = s.Env
+	if s.Stderr != nil {
+		d.cmd.Stderr = s.Stderr
+	}
 	detach(d.cmd)
 	if err := d.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start daemon: %w", err)

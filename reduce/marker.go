@@ -28,8 +28,9 @@ func RecoveryFunction() string { return recoveryFunction }
 // compatible declaration must have.
 const RecoveryName = "token_terminator"
 
-// RecoveryParams returns the parameter names recovery needs.
-func RecoveryParams() []string { return []string{"action", "artifact_id", "offset", "limit"} }
+// RecoveryParams returns the parameter names recovery needs: without offset only the
+// first page of an original could be fetched. limit has a default, so it may be absent.
+func RecoveryParams() []string { return []string{"action", "artifact_id", "offset"} }
 
 const (
 	markerStart = "[Token Terminator: "

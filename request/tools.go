@@ -52,28 +52,52 @@ func (p *parser) nameIn() (name string, err error) {
 	return name, err
 }
 
-// Offers says whether the request declares a tool of that name whose schema has
-// all these parameters, and its tool_choice lets the model call it: absent, auto,
-// required, naming this very tool or having it among the allowed ones. A choice we do
-// not know forbids it.
+// Offer is how a request stands to a tool.
+type Offer string
+
+// The offers. Only Offered lets the model call the tool with all its parameters.
+const (
+	Offered    Offer = "offered"
+	Undeclared Offer = "undeclared" // no tool has the name
+	Incomplete Offer = "incomplete" // one has the name and lacks a parameter
+	Forbidden  Offer = "forbidden"  // tool_choice does not let the model call it
+)
+
+// Offers says whether OfferOf is Offered.
 func (d *Doc) Offers(tool string, params ...string) bool {
+	return d.OfferOf(tool, params...) == Offered
+}
+
+// OfferOf says whether the request declares a tool of that name whose schema has
+// all these parameters (others besides do no harm), and its tool_choice lets the model
+// call it: absent, auto, required, naming this very tool or having it among the allowed
+// ones. A choice we do not know forbids it.
+func (d *Doc) OfferOf(tool string, params ...string) Offer {
+	best := Undeclared
+	for _, t := range d.Tools {
+		if t.Name != tool || tool == "" {
+			continue
+		}
+		if best = Incomplete; d.hasParams(t, params) {
+			best = Offered
+			break
+		}
+	}
+	if best == Offered && !d.mayChoose(tool) {
+		return Forbidden
+	}
+	return best
+}
+
+// mayChoose says whether tool_choice lets the model call the tool.
+func (d *Doc) mayChoose(tool string) bool {
 	switch d.ToolChoice.Mode {
 	case "", "auto", "required":
+		return true
 	case "named":
-		if d.ToolChoice.Name != tool {
-			return false
-		}
+		return d.ToolChoice.Name == tool
 	case "allowed":
-		if !slices.Contains(d.ToolChoice.Names, tool) {
-			return false
-		}
-	default:
-		return false
-	}
-	for _, t := range d.Tools {
-		if t.Name == tool && tool != "" && d.hasParams(t, params) {
-			return true
-		}
+		return slices.Contains(d.ToolChoice.Names, tool)
 	}
 	return false
 }

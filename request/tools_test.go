@@ -49,6 +49,23 @@ func TestB23OffersTheRecoveryTool(t *testing.T) {
 	}
 }
 
+func TestOfferOfTellsWhyAToolIsNotOffered(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string]Offer{
+		`"model":"m"`: Undeclared,
+		`"tools":[{"type":"function","function":{"name":"shell"}}]`:                                                  Undeclared,
+		`"tools":[{"type":"function","function":{"name":"token_terminator"}}]`:                                       Incomplete,
+		`"tools":[` + recovery + `]`:                                                                                 Offered,
+		`"tools":[` + recovery + `],"tool_choice":"none"`:                                                            Forbidden,
+		`"tools":[` + recovery + `],"tool_choice":{"type":"function","function":{"name":"shell"}}`:                   Forbidden,
+		`"tools":[{"type":"function","function":{"name":"token_terminator"}}],"tool_choice":"none"`:                  Incomplete,
+		`"tools":[{"name":"token_terminator","parameters":{"properties":{"action":{},"artifact_id":{},"more":{}}}}]`: Offered,
+	} {
+		d := mustParse(t, []byte(`{"messages":[`+user+`],`+fields+`}`))
+		require.Equal(t, want, d.OfferOf("token_terminator", "action", "artifact_id"), fields)
+	}
+}
+
 func TestWithToolChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ raw, want string }{

@@ -14,6 +14,7 @@ import (
 	"token-terminator/reduce/compile"
 	"token-terminator/reduce/kind"
 	"token-terminator/reports"
+	"token-terminator/request"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
@@ -37,8 +38,11 @@ func (d *desk) Turn(ctx context.Context, t *wire.Turn, limit time.Duration) wire
 		return pass
 	}
 	facts := d.engine.sessions.facts(t.Binding.Session, d.settings, t.RequestJSON, d.engine.now())
+	if facts.offer != request.Offered {
+		d.engine.numbers.unoffered.Add(1)
+	}
 	if !d.settings.ActsOnRequests() {
-		pass.Reason = turn.TurnedOff
+		pass.Reason, pass.Notice = turn.TurnedOff, noticeOf(facts.offer)
 		return pass
 	}
 	if t.DeadlineMS == 0 { // the client named no limit: the setting, if it is the stricter one
@@ -48,7 +52,9 @@ func (d *desk) Turn(ctx context.Context, t *wire.Turn, limit time.Duration) wire
 		Binding: t.Binding, Body: t.RequestJSON, Settings: d.settings, Timeout: limit, Facts: facts,
 	})
 	d.engine.sessions.with(t.Binding.Session, func(n *sessionNote) { n.binding = out.Binding })
-	return d.answer(t, out)
+	a := d.answer(t, out)
+	a.Notice = noticeOf(facts.offer)
+	return a
 }
 
 // answer puts a turn's end into the words of the protocol.
@@ -56,7 +62,7 @@ func (d *desk) answer(t *wire.Turn, out actors.TurnReduced) wire.TurnAnswer {
 	a := wire.TurnAnswer{Decision: wire.Pass, Reason: out.Reason, Replayed: out.Replayed}
 	booked, known := out.Detail.(book.Detail)
 	detail := booked.Outcome
-	if known && detail.Tokens.Label != "" {
+	if known && detail.Tokens.Label != "" && detail.Tokens.Raw.Unmeasured == "" && detail.Tokens.Raw.Tokens > 0 {
 		a.Tokens = &wire.Tokens{Raw: detail.Tokens.Raw.Tokens, Final: detail.Tokens.Final.Tokens, Measure: measureWord(detail.Tokens.Exact)}
 	}
 	if known && t.Detail {
@@ -96,9 +102,9 @@ func (d *desk) Result(ctx context.Context, r *wire.Result) wire.ResultAnswer {
 		return pass(turn.UnscopedRequest)
 	}
 	var model string
-	var declared bool
-	d.engine.sessions.with(chain, func(n *sessionNote) { model, declared = n.model, n.declared })
-	if !declared {
+	var offer request.Offer
+	d.engine.sessions.with(chain, func(n *sessionNote) { model, offer = n.model, n.offer })
+	if offer != request.Offered {
 		return pass(turn.RecoveryToolGone)
 	}
 	v, err := d.engine.vault.ready()

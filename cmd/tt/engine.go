@@ -16,6 +16,7 @@ import (
 	"token-terminator/plan"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
+	"token-terminator/request"
 	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
@@ -167,6 +168,7 @@ type turnFacts struct {
 	compile.Facts
 	model    string
 	declared bool // the request offers the recovery tool
+	offer    request.Offer
 }
 
 // Open implements host.Backend.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"token-terminator/actors"
 	"token-terminator/host"
@@ -22,6 +23,8 @@ type numbers struct {
 	metrics *watch.Metrics
 	live    *watch.Live
 	panel   panelWatch
+	// unoffered counts turns whose request did not offer the recovery tool.
+	unoffered atomic.Int64
 
 	mu      sync.Mutex
 	door    host.Stats // as the server last said
@@ -86,6 +89,7 @@ func (n *numbers) parts(set settings.Settings) watch.Parts {
 	return watch.Parts{
 		Engine: engineName, Mode: string(set.Mode), Observing: set.Observe(), Off: !set.Active(),
 		Jev: &watch.Part{State: "off"}, Policy: &watch.Part{State: "off"}, LastErrType: n.lastErr,
+		Unoffered: n.unoffered.Load(),
 	}
 }
 

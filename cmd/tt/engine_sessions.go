@@ -24,10 +24,10 @@ type sessionBook struct {
 
 type sessionNote struct {
 	model    string
-	tools    turn.Digest // of the declaration the next field is about
-	declared bool        // the last request offered the recovery tool
-	warmth   plan.Warmth // what clock and usage say of the provider's cache
-	cold     bool        // the host said that it is empty
+	tools    turn.Digest   // of the declaration the next field is about
+	offer    request.Offer // of the recovery tool, in the last request
+	warmth   plan.Warmth   // what clock and usage say of the provider's cache
+	cold     bool          // the host said that it is empty
 	why      plan.ColdReason
 	uncached bool
 	last     time.Time // of the last request
@@ -87,7 +87,7 @@ func (b *sessionBook) facts(chain string, s *sessionSettings, raw []byte, now ti
 	f := turnFacts{model: outer.model}
 	b.with(chain, func(n *sessionNote) {
 		if digest := outer.toolsDigest(); digest != n.tools {
-			n.tools, n.declared = digest, outer.offers()
+			n.tools, n.offer = digest, outer.offer()
 		}
 		f.Facts = compile.Facts{Window: s.window}
 		if !s.replay { // a recording's times are the past's
@@ -100,7 +100,7 @@ func (b *sessionBook) facts(chain string, s *sessionSettings, raw []byte, now ti
 		if n.window > 0 {
 			f.Window = n.window
 		}
-		f.declared = n.declared
+		f.declared, f.offer = n.offer == request.Offered, n.offer
 		n.model, n.cold, n.why, n.uncached, n.last = outer.model, false, "", false, now
 	})
 	return f
@@ -154,15 +154,32 @@ func (o outer) toolsDigest() turn.Digest {
 	return turn.Chain(turn.SumBytes(o.tools), turn.SumBytes(o.choice))
 }
 
-// offers says whether the recovery tool is declared and not forbidden.
-func (o outer) offers() bool {
+// offer says whether the recovery tool is declared and not forbidden. Tools that cannot
+// be read are none.
+func (o outer) offer() request.Offer {
 	if len(o.tools) == 0 {
-		return false
+		return request.Undeclared
 	}
 	raw := append([]byte(`{"messages":[{"role":"user","content":"x"}],"tools":`), o.tools...)
 	if len(o.choice) > 0 {
 		raw = append(append(raw, `,"tool_choice":`...), o.choice...)
 	}
 	doc, err := request.Parse(append(raw, '}'))
-	return err == nil && doc.Offers(reduce.RecoveryName, reduce.RecoveryParams()...)
+	if err != nil {
+		return request.Undeclared
+	}
+	return doc.OfferOf(reduce.RecoveryName, reduce.RecoveryParams()...)
+}
+
+// noticeOf says what is wrong with an offer of the recovery tool, "" nothing.
+func noticeOf(o request.Offer) string {
+	switch o {
+	case request.Undeclared:
+		return wire.NoticeToolMissing
+	case request.Incomplete:
+		return wire.NoticeToolIncomplete
+	case request.Forbidden:
+		return wire.NoticeToolForbidden
+	}
+	return ""
 }

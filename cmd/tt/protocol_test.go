@@ -15,8 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"token-terminator/host/watch"
 	"token-terminator/host/wire"
 	"token-terminator/internal/testkit"
+	"token-terminator/reduce"
+	"token-terminator/request"
 	"token-terminator/turn"
 )
 
@@ -127,6 +130,92 @@ func TestProtocol_ThePagesExchangesAreWhatTheDaemonDoes(t *testing.T) {
 	for kind := wire.KindHello; kind <= wire.KindStatus; kind++ {
 		require.True(t, kinds[kind], "kind %d has an exchange", kind)
 	}
+}
+
+var toolBlock = regexp.MustCompile("(?s)```tool ([a-z.]+)\n(.*?)```")
+
+// The declarations the page shows are accepted in their dialect.
+func TestProtocol_ThePagesRecoveryToolsAreAccepted(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
+	require.NoError(t, err)
+	blocks := toolBlock.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, 3)
+	for _, block := range blocks {
+		require.Equal(t, request.Offered, (outer{tools: []byte("[" + block[2] + "]")}).offer(), block[1])
+	}
+	for _, name := range reduce.RecoveryParams() {
+		require.Contains(t, string(page), "`"+name+"`")
+	}
+}
+
+// A request that does not offer the recovery tool is told so, and status counts it.
+func TestProtocol_AMissingRecoveryToolIsSaid(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
+	c := d.client(nil, nil)
+	good := chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400)))
+	tool := func(props string) string {
+		return strings.Replace(good, reduce.RecoveryTool, `{"type":"function","function":{"name":"token_terminator","parameters":{"properties":{`+props+`}}}}`, 1)
+	}
+	for i, one := range []struct{ body, notice string }{
+		{good, ""},
+		{tool(`"action":{},"artifact_id":{},"offset":{}`), ""},
+		{tool(`"action":{},"artifact_id":{},"offset":{},"limit":{},"query":{},"colour":{}`), ""},
+		{tool(`"action":{},"artifact_id":{}`), wire.NoticeToolIncomplete},
+		{strings.Replace(good, reduce.RecoveryTool, "", 1), wire.NoticeToolMissing},
+		{strings.Replace(good, `"messages":`, `"tool_choice":"none","messages":`, 1), wire.NoticeToolForbidden},
+	} {
+		out := askTurn(t, c, strconv.Itoa(i), 1, one.body)
+		require.Equal(t, one.notice, out.Notice, i)
+		require.Equal(t, one.notice == "", out.Edited, i)
+	}
+	raw, err := c.Status(patience(t))
+	require.NoError(t, err)
+	var got watch.Status
+	require.NoError(t, json.Unmarshal(raw, &got))
+	require.EqualValues(t, 3, got.Engine.NoRecoveryTool)
+	require.Contains(t, strings.Join(got.Warnings, " "), "3 turns came without a recovery tool")
+}
+
+// What was not measured has no tokens on the wire.
+func TestProtocol_AnUnmeasuredTurnHasNoTokens(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t, filepath.Join(t.TempDir(), "vault"), nil)
+	c := d.client(nil, nil)
+	for i, body := range []string{
+		`{"model":"gpt-4o","messages":[]}`, `{"model":"gpt-4o","messages":`, "{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]}",
+		strings.Replace(chatBody(toolCalls("a"), toolResult("a", "x")), `"tool_call_id":"a"`, `"tool_call_id":"b"`, 1),
+	} {
+		if out := askTurn(t, c, strconv.Itoa(i), 1, body); out.Tokens != nil {
+			require.Positive(t, out.Tokens.Raw, i)
+		}
+	}
+	require.Nil(t, askTurn(t, c, "broken", 1, `{"model":"gpt-4o","messages":[{}]}`).Tokens)
+}
+
+func TestProtocol_ThePythonClientDeclaresTheToolAndHasAUsage(t *testing.T) {
+	t.Parallel()
+	client := filepath.Join("..", "..", "docs", "client.py")
+	words, err := exec.Command("python3", client).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(words), "usage: ")
+	require.NotContains(t, string(words), "Traceback")
+	folder := filepath.Join(t.TempDir(), "vault")
+	startProcess(t, folder)
+	body := strings.Replace(chatBody(toolCalls("a"), toolResult("a", serverLog(1, 400))), `"tools":[`+reduce.RecoveryTool+`],`, "", 1)
+	file := filepath.Join(t.TempDir(), "request.json")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(body, `\ud800`, "", 1)), 0o600))
+	out, err := exec.Command("python3", client, folder, "s", file).Output()
+	require.NoError(t, err)
+	var got struct {
+		Answer  wire.TurnAnswer
+		Request json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(out, &got))
+	require.Len(t, got.Answer.Edits, 1)
+	require.Empty(t, got.Answer.Notice)
+	require.Equal(t, request.Offered, readOuter(got.Request).offer())
 }
 
 // The Python client on the protocol's page drives a turn and a recovery.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"token-terminator/host"
@@ -30,7 +29,8 @@ type serveFlags struct {
 	home, vault, http string
 	idle              time.Duration
 	set               map[string]string // settings that were given as flags
-	foreground        bool
+	idleGiven         bool
+	foreground, stop  bool
 	json              bool
 }
 
@@ -47,16 +47,18 @@ Examples:
   tt serve
   tt serve --foreground=false
   tt serve --home ~/.hermes --idle 8h --json
+  tt serve --stop
 `,
 	}
 	v.run = func(s *stage, args []string) error {
 		var f serveFlags
 		fs := newFlags(s, v)
 		fs.StringVar(&f.home, "home", "", "home `folder`")
-		fs.StringVar(&f.vault, "vault", "", "vault `folder` instead of the home's")
-		fs.DurationVar(&f.idle, "idle", host.DefaultIdle, "end after this `time` without a request; 0 never (setting IDLE_EXIT_MINUTES)")
+		fs.StringVar(&f.vault, "vault", "", "this `folder` instead of the home's: a daemon of its own, with vault, ledger, settings and socket there; clients of the home do not find it")
+		fs.DurationVar(&f.idle, "idle", host.DefaultIdle, "end after this `duration` without a request, like 90s, 30m or 8h; 0 never (setting IDLE_EXIT_MINUTES)")
 		fs.StringVar(&f.http, "http", "", "loopback `address` of /status, /metrics and /healthz, e.g. 127.0.0.1:9464 (setting STATUS_ADDR)")
 		fs.BoolVar(&f.foreground, "foreground", true, "stay in the foreground; false starts a daemon in the background and returns when it is ready")
+		fs.BoolVar(&f.stop, "stop", false, "ask the daemon that runs to end, and wait until it has")
 		fs.BoolVar(&f.json, "json", false, "print the ready line as JSON")
 		rest, err := parse(fs, args)
 		if err != nil {
@@ -72,7 +74,7 @@ Examples:
 		fs.Visit(func(given *flag.Flag) {
 			switch given.Name {
 			case "idle":
-				f.set["IDLE_EXIT_MINUTES"] = strconv.FormatFloat(f.idle.Minutes(), 'g', -1, 64)
+				f.idleGiven = true
 			case "http":
 				f.set["STATUS_ADDR"] = f.http
 			}
@@ -84,12 +86,20 @@ Examples:
 		if folder, err = filepath.Abs(folder); err != nil {
 			return usagef("the folder has no absolute path: %w", err)
 		}
-		if !f.foreground {
-			return f.background(s, folder)
-		}
-		return f.serve(s, folder, nil)
+		return f.carry(s, folder)
 	}
 	return v
+}
+
+// carry does what the flags ask for.
+func (f *serveFlags) carry(s *stage, folder string) error {
+	switch {
+	case f.stop:
+		return f.end(s, folder)
+	case !f.foreground:
+		return f.background(s, folder)
+	}
+	return f.serve(s, folder, nil)
 }
 
 // ready is the line that says where the daemon listens. The token of a loopback daemon
@@ -123,6 +133,9 @@ func (f *serveFlags) serve(s *stage, folder string, change func(*engineConfig)) 
 	set, err := loadSettings(s, folder, f.set)
 	if err != nil {
 		return err
+	}
+	if f.idleGiven {
+		set.IdleExit = f.idle
 	}
 	pages, err := f.listen(set)
 	if err != nil {
@@ -246,44 +259,4 @@ func startFailure(err error) error {
 		return (&failure{code: exitRefused, err: err}).try(running.Hint())
 	}
 	return storage(err)
-}
-
-// background starts a daemon that outlives this command.
-func (f *serveFlags) background(s *stage, folder string) error {
-	if info, err := host.ReadInfo(folder); err == nil {
-		if c := daemonOf(s.ctx, folder); c != nil {
-			c.Close()
-			return startFailure(&host.RunningError{PID: info.PID, Started: info.Started})
-		}
-	}
-	args := []string{"serve", "--vault", folder}
-	if f.set["IDLE_EXIT_MINUTES"] != "" {
-		args = append(args, "--idle", f.idle.String())
-	}
-	if f.http != "" {
-		args = append(args, "--http", f.http)
-	}
-	start, err := selfStarter(args...)
-	if err != nil {
-		return err
-	}
-	c, err := host.Dial(s.ctx, host.Options{Folder: folder, Name: "tt serve", Version: version, Operator: true, Start: start})
-	if err != nil {
-		return storage(fmt.Errorf("start the daemon: %w", err)).try("tt serve in the foreground shows why")
-	}
-	defer c.Close()
-	info, err := host.ReadInfo(folder)
-	if err != nil {
-		return storage(err)
-	}
-	return f.tell(s, folder, info)
-}
-
-// selfStarter starts this very program again.
-func selfStarter(args ...string) (*host.Starter, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	return &host.Starter{Exe: exe, Args: args}, nil
 }

@@ -120,7 +120,7 @@ func (f *vaultFlags) restore(s *stage, folder string, args []string) error {
 	}
 	if daemon := daemonOf(s.ctx, folder); daemon != nil {
 		daemon.Close()
-		return refusedf("a daemon has this vault open").try("end it first: its process id stands in " + host.InfoName)
+		return refusedf("a daemon has this vault open").try("end it first with tt serve --stop; its process id stands in " + host.InfoName)
 	}
 	plan, err := vault.PlanRestore(s.ctx, placeOf(args[0]), folder, vault.Options{})
 	if err != nil {

@@ -28,6 +28,7 @@ type Parts struct {
 	Calibrations []ledger.Calibration
 	Jev, Policy  *Part
 	LastErrType  string
+	Unoffered    int64 // turns since the start without an accepted recovery tool
 	Warnings     []string
 }
 
@@ -80,7 +81,7 @@ func engine(p Parts) *Engine {
 		Name: p.Engine, Mode: p.Mode, State: "on", Turns: st.Turns, Edited: st.Edited, Replayed: st.Replayed, Busy: st.Reasons[turn.Busy],
 		TurnsInFlight: st.TurnsInFlight, BytesInFlight: st.BytesInFlight, Sessions: st.Sessions, Batches: st.Batches,
 		BatchedTurns: st.BatchedTurns, Panics: st.Panics, Restarts: st.Restarts, DeadLetters: st.DeadLetters, LateAnswers: st.LateAnswers,
-		Reasons: maps.Clone(st.Reasons),
+		Reasons: maps.Clone(st.Reasons), NoRecoveryTool: p.Unoffered,
 	}
 	for reason, n := range st.Reasons {
 		if ledger.FailsOpen(reason) {
@@ -144,6 +145,9 @@ func warnings(p Parts) []string {
 		if h.Dropped+h.Failed > 0 {
 			all = append(all, fmt.Sprintf("the ledger lost %d entries: figures are too low", h.Dropped+h.Failed))
 		}
+	}
+	if p.Unoffered > 0 {
+		all = append(all, fmt.Sprintf("%d turns came without a recovery tool that is accepted, and nothing new was hidden in them: docs/protocol.md says how to declare it", p.Unoffered))
 	}
 	for _, c := range p.Calibrations {
 		if c.PanelOff() {

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -36,8 +39,16 @@ func Listen(addr string) (net.Listener, error) {
 	if err != nil || !ip.Unmap().IsLoopback() || ip.Zone() != "" {
 		return nil, ErrAddress
 	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, errors.New("status address: want a port from 0 to 65535")
+	}
 	ln, err := net.Listen("tcp", net.JoinHostPort(ip.String(), port))
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("status address: port %s is already in use: choose another port", port)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("status address: port %s may not be used by this user: choose one above 1023", port)
+	case err != nil:
 		return nil, fmt.Errorf("status address: it cannot be used (%T)", errors.Unwrap(err))
 	}
 	if at, ok := ln.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {

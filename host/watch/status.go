@@ -47,25 +47,27 @@ type Daemon struct {
 
 // Engine is what its actors did since it started.
 type Engine struct {
-	Name          string                `json:"name"`
-	Mode          string                `json:"mode"`
-	State         string                `json:"state"` // "on", "off", "observing", or "bypass" when the store is down
-	Turns         int64                 `json:"turns"`
-	Edited        int64                 `json:"edited"`
-	Replayed      int64                 `json:"replayed"`
-	Busy          int64                 `json:"busy"`
-	FailOpens     int64                 `json:"fail_opens"`
-	TurnsInFlight int                   `json:"turns_in_flight"`
-	BytesInFlight int64                 `json:"bytes_in_flight"`
-	Sessions      int64                 `json:"sessions"`
-	Batches       int64                 `json:"batches"`
-	BatchedTurns  int64                 `json:"batched_turns"`
-	Panics        int64                 `json:"panics"`
-	Restarts      int64                 `json:"restarts"`
-	DeadLetters   int64                 `json:"dead_letters"`
-	LateAnswers   int64                 `json:"late_answers"`
-	Reasons       map[turn.Reason]int64 `json:"reasons"`
-	Ledger        *LedgerState          `json:"ledger"`
+	Name      string `json:"name"`
+	Mode      string `json:"mode"`
+	State     string `json:"state"` // "on", "off", "observing", or "bypass" when the store is down
+	Turns     int64  `json:"turns"`
+	Edited    int64  `json:"edited"`
+	Replayed  int64  `json:"replayed"`
+	Busy      int64  `json:"busy"`
+	FailOpens int64  `json:"fail_opens"`
+	// NoRecoveryTool counts turns whose request offered no accepted recovery tool.
+	NoRecoveryTool int64                 `json:"no_recovery_tool"`
+	TurnsInFlight  int                   `json:"turns_in_flight"`
+	BytesInFlight  int64                 `json:"bytes_in_flight"`
+	Sessions       int64                 `json:"sessions"`
+	Batches        int64                 `json:"batches"`
+	BatchedTurns   int64                 `json:"batched_turns"`
+	Panics         int64                 `json:"panics"`
+	Restarts       int64                 `json:"restarts"`
+	DeadLetters    int64                 `json:"dead_letters"`
+	LateAnswers    int64                 `json:"late_answers"`
+	Reasons        map[turn.Reason]int64 `json:"reasons"`
+	Ledger         *LedgerState          `json:"ledger"`
 }
 
 // LedgerState says how the ledger itself does.

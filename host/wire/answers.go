@@ -67,7 +67,16 @@ type TurnAnswer struct {
 	Tokens   *Tokens         `json:"tokens,omitempty"`
 	Replayed bool            `json:"replayed,omitempty"` // the answer of an earlier attempt again
 	Detail   json.RawMessage `json:"detail,omitempty"`   // every decision, when it was asked for
+	Notice   string          `json:"notice,omitempty"`   // why nothing could be hidden, in our words; "" nothing to say
 }
+
+// What a turn's answer says of a request that does not offer the recovery tool: nothing
+// new of it is hidden then.
+const (
+	NoticeToolMissing    = "no recovery tool: the request declares no tool named token_terminator, so nothing is hidden (docs/protocol.md)"
+	NoticeToolIncomplete = "recovery tool not accepted: token_terminator wants the properties action, artifact_id and offset, so nothing is hidden (docs/protocol.md)"
+	NoticeToolForbidden  = "recovery tool not accepted: tool_choice does not let the model call token_terminator, so nothing is hidden"
+)
 
 // Tokens are the measures of one whole request.
 type Tokens struct {
