@@ -43,6 +43,10 @@ func (c *compiler) Receive(ctx actor.Context) {
 		c.accepted(ctx, m)
 	case *actor.DeadLetterResponse:
 		c.fail(ctx, turn.StorageUnavailable)
+	case *actor.Stopped:
+		// The library's list of children keeps the address of one that ended, and so this
+		// actor, until another takes its place. The request must not stay that long.
+		*c = compiler{env: c.env, state: answered}
 	}
 }
 

@@ -70,8 +70,20 @@ func (s *session) Receive(ctx actor.Context) {
 		s.stopping = true
 		s.tellDoor(ctx, &RetireSession{Binding: s.bound(), stopping: true})
 		s.dropAll(ctx, s.env.endReason())
+	case *actor.Stopped:
+		s.forget()
+		return
 	}
 	s.rest(ctx)
+}
+
+// forget lets go of what the session knows: the library's list of children keeps the
+// address of an actor that ended, and so the actor, until another takes its place.
+func (s *session) forget() {
+	if s.idle != nil {
+		s.idle()
+	}
+	s.memory, s.open, s.past, s.running, s.idle = nil, nil, nil, nil, nil
 }
 
 // issue gives a command its binding, or says that its generation is over.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -75,6 +76,9 @@ func (d *Daemon) Dial(ctx context.Context, o Options) (*Client, error) {
 		}
 	}
 }
+
+// State is how its process ended; call it after Done.
+func (d *Daemon) State() *os.ProcessState { return d.cmd.ProcessState }
 
 // Kill ends it at once.
 func (d *Daemon) Kill() error { return d.cmd.Process.Kill() }

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -31,10 +32,12 @@ type splice struct {
 // two edits of one string (ErrTwice), a value that is no UTF-8 (ErrBadValue).
 func (d *Doc) Apply(edits []turn.Edit) ([]byte, error) { return d.apply(edits, nil, 0) }
 
-// apply writes Raw from byte from on behind what is written already.
+// apply writes Raw from byte from on behind what is written already. The pieces are
+// joined at the end, when the size is known, so that the request is copied once and
+// its memory is not cleared before.
 func (d *Doc) apply(edits []turn.Edit, written []byte, from int) ([]byte, error) {
 	splices := make([]splice, 0, len(edits))
-	size := len(written) + len(d.Raw) - from
+	size := 0
 	var scratch []byte
 	for _, e := range edits {
 		span, err := d.target(e, &scratch)
@@ -42,19 +45,21 @@ func (d *Doc) apply(edits []turn.Edit, written []byte, from int) ([]byte, error)
 			return nil, fmt.Errorf("edit %.120q: %w", e.Pointer, err)
 		}
 		splices = append(splices, splice{span, e.Value})
-		size += len(e.Value) + len(e.Value)/16 + 2 - (span.End - span.Start)
+		size += len(e.Value) + len(e.Value)/8 + 2
 	}
 	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.span.Start, b.span.Start) })
-	out := append(make([]byte, 0, max(size, 0)), written...)
+	pieces := append(make([][]byte, 0, 2*len(splices)+2), written)
+	quoted := slices.Grow(scratch[:0], size)
 	for i, s := range splices {
 		if i > 0 && s.span.Start < splices[i-1].span.End {
 			return nil, fmt.Errorf("edit string at byte %d: %w", s.span.Start, ErrTwice)
 		}
-		out = append(out, d.Raw[from:s.span.Start]...)
-		out = EscapeString(out, s.value)
+		start := len(quoted)
+		quoted = EscapeString(quoted, s.value) // pieces of a buffer that it outgrows stay valid
+		pieces = append(pieces, d.Raw[from:s.span.Start], quoted[start:])
 		from = s.span.End
 	}
-	return append(out, d.Raw[from:]...), nil
+	return bytes.Join(append(pieces, d.Raw[from:]), nil), nil
 }
 
 // target finds the literal of an edit and checks that it may be replaced. The

@@ -36,7 +36,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 		return true, p.Strict()
 	}
 	from, b := len(m.Texts), partScan{}
-	err = p.Object(func(key strictjson.Str) error { return p.partMember(m, &b, i, string(p.Text(key))) })
+	err = p.Object(func(key strictjson.Str) error { return p.partMember(m, &b, i, p.Text(key)) })
 	if err != nil {
 		return true, err
 	}
@@ -45,7 +45,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 		m.Texts = m.Texts[:from]
 	}
 	if b.kind == "text" && b.isText {
-		m.Texts = append(m.Texts, Text{Block: "/content/" + strconv.Itoa(i) + "/text", Span: Span{b.text.Start, b.text.End}})
+		m.Texts = append(m.Texts, Text{Block: p.names.pointer("/content/" + strconv.Itoa(i) + "/text"), Span: Span{b.text.Start, b.text.End}})
 		m.Mixed = m.Mixed || b.more
 		return true, nil
 	}
@@ -54,7 +54,7 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 	case "tool_use":
 		call := Call{ID: b.id, Name: b.name}
 		if whole := b.input != (Span{}); whole {
-			call.Args, call.Valid = Text{Block: "/content/" + strconv.Itoa(i) + "/input", Span: b.input}, true
+			call.Args, call.Valid = Text{Block: p.names.pointer("/content/" + strconv.Itoa(i) + "/input"), Span: b.input}, true
 		}
 		m.Calls = append(m.Calls, call)
 		return b.id != "" && b.name != "" && call.Valid, nil
@@ -66,8 +66,8 @@ func (p *parser) part(m *Message, i int) (known bool, err error) {
 }
 
 // partMember reads one member of a part.
-func (p *parser) partMember(m *Message, b *partScan, i int, name string) (err error) {
-	switch name {
+func (p *parser) partMember(m *Message, b *partScan, i int, name []byte) (err error) {
+	switch string(name) {
 	case "type":
 		b.kind, _, err = p.stringValue()
 		return err
@@ -102,11 +102,11 @@ func (p *parser) partMember(m *Message, b *partScan, i int, name string) (err er
 // more reads a member of a part that is no text of it. It says whether the member may
 // speak of the text, as citations do, which give places in it: such a text must not change.
 // Cache marks and members that are empty say nothing.
-func (p *parser) more(name string) (bool, error) {
+func (p *parser) more(name []byte) (bool, error) {
+	mark := isMark(string(name))
 	p.Space()
 	start := p.Pos
-	err := p.Strict()
-	if err != nil || isMark(name) {
+	if err := p.Strict(); err != nil || mark {
 		return false, err
 	}
 	value := p.Data[start:p.Pos]
@@ -124,7 +124,7 @@ func (p *parser) partContent(m *Message, b *partScan, at string) error {
 	switch p.Peek() {
 	case '"':
 		str, err := p.String()
-		m.Texts = append(m.Texts, Text{Block: at, Span: Span{str.Start, str.End}})
+		m.Texts = append(m.Texts, Text{Block: p.names.pointer(at), Span: Span{str.Start, str.End}})
 		return err
 	case 'n':
 		return p.Skip()
@@ -150,15 +150,15 @@ func (p *parser) textPart(at string) (t Text, ok, more bool, err error) {
 	}
 	kind, isText := "", false
 	err = p.Object(func(key strictjson.Str) (err error) {
-		name := string(p.Text(key))
-		switch name {
+		name := p.Text(key)
+		switch string(name) {
 		case "type":
 			kind, _, err = p.stringValue()
 			return err
 		case "text":
 			if isText = p.Peek() == '"'; isText {
 				str, err := p.String()
-				t = Text{Block: at, Span: Span{str.Start, str.End}}
+				t = Text{Block: p.names.pointer(at), Span: Span{str.Start, str.End}}
 				return err
 			}
 		}

@@ -89,7 +89,7 @@ func WithTool(raw []byte, tool []byte) ([]byte, error) {
 		return nil, refuse(raw, turn.UnknownShape, 0, "the request is no JSON object, so it has no tools; send an object")
 	}
 	place := toolPlace{at: s.Pos + 1, end: s.Pos + 1, before: `"tools":[`, after: `]`}
-	err := scanOuter(s, func(name string, _ strictjson.Str) error { return place.member(s, name) })
+	err := scanOuter(s, func(name []byte) error { return place.member(s, string(name)) })
 	if err != nil {
 		return nil, scanError(raw, err)
 	}

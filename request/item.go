@@ -47,7 +47,7 @@ func (p *parser) item(i int) error {
 	}
 	p.Lone, p.Duplicate = -1, -1
 	m, it := Message{Span: Span{Start: p.Pos}}, itemScan{}
-	err := p.Object(func(key strictjson.Str) error { return p.itemMember(&it, string(p.Text(key))) })
+	err := p.Object(func(key strictjson.Str) error { return p.itemMember(&it, p.Text(key)) })
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (p *parser) item(i int) error {
 }
 
 // itemMember reads one member of an item.
-func (p *parser) itemMember(it *itemScan, name string) (err error) {
-	switch name {
+func (p *parser) itemMember(it *itemScan, name []byte) (err error) {
+	switch string(name) {
 	case "type":
 		null, ok := p.Peek() == 'n', false
 		it.kind, ok, err = p.stringValue()
@@ -92,23 +92,23 @@ func (p *parser) itemMember(it *itemScan, name string) (err error) {
 		return err
 	case "arguments", "input":
 		if p.Peek() == '"' {
-			return p.arguments(&it.args, "/"+name)
+			return p.arguments(&it.args, "/"+string(name))
 		}
 	case "content":
-		return p.texts(&it.content, "/content")
+		return p.words(&it.content, "/content")
 	case "output":
-		return p.texts(&it.output, "/output")
+		return p.words(&it.output, "/output")
 	}
 	return p.Strict()
 }
 
-// texts reads a string or a list of parts that stands at pointer at.
-func (p *parser) texts(t *texts, at string) error {
+// words reads a string or a list of parts that stands at pointer at.
+func (p *parser) words(t *texts, at string) error {
 	*t = texts{given: true}
 	switch p.Peek() {
 	case '"':
 		str, err := p.String()
-		t.list = []Text{{Block: at, Span: Span{str.Start, str.End}}}
+		t.list = p.texts.one(Text{Block: at, Span: Span{str.Start, str.End}})
 		return err
 	case 'n':
 		return p.Skip()
@@ -145,7 +145,7 @@ func (p *parser) classify(m *Message, it *itemScan) (odd bool) {
 		}
 		call := it.args
 		call.ID, call.Name = it.callID, it.name
-		m.Calls = []Call{call}
+		m.Calls = p.calls.one(call)
 		return it.callID == "" || it.name == "" || call.Args == (Text{})
 	case "function_call_output", "custom_tool_call_output":
 		m.item, m.Role, m.CallID = itemOutput, "tool", it.callID

@@ -20,7 +20,7 @@ func (p *parser) message(i int) error {
 	m := Message{Span: Span{Start: p.Pos}}
 	odd := false // a shape we do not know
 	err := p.Object(func(key strictjson.Str) error {
-		known, err := p.messageMember(&m, string(p.Text(key)))
+		known, err := p.messageMember(&m, p.Text(key))
 		odd = odd || !known
 		return err
 	})
@@ -69,8 +69,8 @@ func knownRole(role string) bool {
 
 // messageMember reads one member of a message; known is false for a value of a
 // type that this member does not have.
-func (p *parser) messageMember(m *Message, name string) (known bool, err error) {
-	switch name {
+func (p *parser) messageMember(m *Message, name []byte) (known bool, err error) {
+	switch string(name) {
 	case "role":
 		m.Role, known, err = p.stringValue()
 		return known, err
@@ -84,7 +84,7 @@ func (p *parser) messageMember(m *Message, name string) (known bool, err error) 
 		m.CallID, known, err = p.stringValue()
 		return known || null, err
 	case "tool_calls":
-		return p.calls(m)
+		return p.toolCalls(m)
 	case "function_call":
 		return p.legacyCall(m)
 	}
@@ -97,7 +97,7 @@ func (p *parser) content(m *Message) (known bool, err error) {
 	switch p.Peek() {
 	case '"':
 		str, err := p.String()
-		m.Texts = []Text{{Block: "/content", Span: Span{str.Start, str.End}}}
+		m.Texts = p.texts.one(Text{Block: "/content", Span: Span{str.Start, str.End}})
 		return true, err
 	case 'n':
 		return true, p.Skip()
@@ -113,8 +113,8 @@ func (p *parser) content(m *Message) (known bool, err error) {
 	return false, p.Strict()
 }
 
-// calls reads "tool_calls".
-func (p *parser) calls(m *Message) (known bool, err error) {
+// toolCalls reads "tool_calls".
+func (p *parser) toolCalls(m *Message) (known bool, err error) {
 	switch p.Peek() {
 	case 'n':
 		return true, p.Skip()
@@ -127,7 +127,11 @@ func (p *parser) calls(m *Message) (known bool, err error) {
 	err = p.Array(func(i int) error {
 		c, ok, err := p.call("/tool_calls/" + strconv.Itoa(i))
 		known = known && ok
-		m.Calls = append(m.Calls, c)
+		if m.Calls == nil {
+			m.Calls = p.calls.one(c)
+		} else {
+			m.Calls = append(m.Calls, c)
+		}
 		return err
 	})
 	p.seen.chat = p.seen.chat || len(m.Calls) > 0
@@ -181,7 +185,7 @@ func (p *parser) arguments(c *Call, block string) error {
 	if err != nil {
 		return err
 	}
-	c.Args = Text{Block: block, Span: Span{str.Start, str.End}}
+	c.Args = Text{Block: p.names.pointer(block), Span: Span{str.Start, str.End}}
 	text := p.Data[str.Start+1 : str.End-1]
 	if str.Escaped {
 		p.text = strictjson.AppendUnquoted(p.text[:0], p.Data[str.Start:str.End])

@@ -1,6 +1,10 @@
 package request
 
-import "token-terminator/turn"
+import (
+	"slices"
+
+	"token-terminator/turn"
+)
 
 // pairUp finds for each result the call it answers.
 func (d *Doc) pairUp() {
@@ -17,41 +21,101 @@ func (d *Doc) pairUp() {
 // pairMessages finds for each chat message the call it answers.
 func pairMessages(messages []Message) []calling {
 	answers := make([]calling, len(messages))
-	open := map[string][]calling{} // unanswered calls by id, oldest first
-	legacy := map[string][]calling{}
-	for i, m := range messages {
+	var open, legacy openCalls
+	for i := range messages {
+		m := &messages[i]
 		answers[i] = calling{message: -1}
 		switch m.Role {
 		case "assistant":
-			for c, call := range m.Calls {
-				if call.Legacy {
-					legacy[call.Name] = append(legacy[call.Name], calling{i, c})
+			for c := range m.Calls {
+				if m.Calls[c].Legacy {
+					legacy.add(m.Calls[c].Name, calling{i, c})
 				} else {
-					open[call.ID] = append(open[call.ID], calling{i, c})
+					open.add(m.Calls[c].ID, calling{i, c})
 				}
 			}
 		case "tool":
-			answers[i] = take(open, m.CallID)
+			answers[i] = open.take(m.CallID)
 		case "function":
-			answers[i] = take(legacy, m.Name)
+			answers[i] = legacy.take(m.Name)
 		}
 	}
 	return answers
 }
 
+// fewCalls is how many open calls are looked through one by one before they are kept by id.
+const fewCalls = 16
+
+// openCalls are calls without an answer so far. Most conversations have few at a time.
+type openCalls struct {
+	few []openCall // in order; empty once there were too many
+
+	last  map[string]int // of many: the place of an id in tops
+	tops  []int          // the last open call of an id, -1 none
+	calls []openCall
+}
+
+type openCall struct {
+	id string
+	calling
+	before int // of many: the open call of this id before it, -1 none
+}
+
+func (o *openCalls) add(id string, c calling) {
+	if o.last == nil && len(o.few) < fewCalls {
+		o.few = append(o.few, openCall{id: id, calling: c})
+		return
+	}
+	if o.last == nil {
+		few := o.few
+		o.last, o.few = map[string]int{}, nil
+		for _, c := range few {
+			o.add(c.id, c.calling)
+		}
+	}
+	top, ok := o.last[id]
+	if !ok {
+		top = len(o.tops)
+		o.last[id] = top
+		o.tops = append(o.tops, -1)
+	}
+	o.calls = append(o.calls, openCall{id, c, o.tops[top]})
+	o.tops[top] = len(o.calls) - 1
+}
+
 // take removes and returns the first open call of the nearest message.
-func take(open map[string][]calling, id string) calling {
-	calls := open[id]
-	if len(calls) == 0 {
+func (o *openCalls) take(id string) calling {
+	if o.last == nil {
+		return o.takeFew(id)
+	}
+	top, ok := o.last[id]
+	if !ok || o.tops[top] < 0 {
 		return calling{message: -1}
 	}
-	k := len(calls) - 1
-	for k > 0 && calls[k-1].message == calls[k].message {
-		k--
+	link := &o.tops[top] // leads to the call in hand
+	for {
+		c := &o.calls[*link]
+		if c.before < 0 || o.calls[c.before].message != c.message {
+			*link = c.before
+			return c.calling
+		}
+		link = &c.before
 	}
-	found := calls[k]
-	open[id] = append(calls[:k], calls[k+1:]...)
-	return found
+}
+
+func (o *openCalls) takeFew(id string) calling {
+	found := -1
+	for k := len(o.few) - 1; k >= 0 && (found < 0 || o.few[k].message == o.few[found].message); k-- {
+		if o.few[k].id == id {
+			found = k
+		}
+	}
+	if found < 0 {
+		return calling{message: -1}
+	}
+	c := o.few[found].calling
+	o.few = slices.Delete(o.few, found, found+1)
+	return c
 }
 
 // Check says whether providers accept the order of the messages and the pairing

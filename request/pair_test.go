@@ -1,6 +1,8 @@
 package request
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -121,4 +123,39 @@ func TestPairingErrorNamesThePlace(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, [2]int{3, 1}, [2]int{e.Line, e.Column})
 	require.Contains(t, e.Detail, "message 1: no result for 1 of its calls before message 2; send")
+}
+
+// TestPairingAgreesWithTheRule compares few and many open calls with the rule as it is
+// written down at CallOf.
+func TestPairingAgreesWithTheRule(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		ids, answer := 1+rng.IntN(40), rng.IntN(4)
+		var messages []Message
+		for range rng.IntN(80) {
+			m := Message{Role: "tool", CallID: strconv.Itoa(rng.IntN(ids))}
+			if rng.IntN(4) >= answer {
+				m = Message{Role: "assistant"}
+				for range rng.IntN(4) {
+					m.Calls = append(m.Calls, Call{ID: strconv.Itoa(rng.IntN(ids))})
+				}
+			}
+			messages = append(messages, m)
+		}
+		taken := map[calling]bool{}
+		for i, got := range pairMessages(messages) {
+			want := calling{message: -1}
+			for k := i - 1; k >= 0 && messages[i].Role == "tool" && want.message < 0; k-- {
+				for c, call := range messages[k].Calls {
+					if call.ID == messages[i].CallID && !taken[calling{k, c}] {
+						want = calling{k, c}
+						taken[want] = true
+						break
+					}
+				}
+			}
+			require.Equal(t, want, got, "message %d", i)
+		}
+	}
 }

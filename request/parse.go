@@ -39,14 +39,14 @@ func scanWhole(s *strictjson.Scanner) error {
 }
 
 // scanOuter reads a whole request object and refuses a repeated key.
-func scanOuter(s *strictjson.Scanner, member func(name string, key strictjson.Str) error) error {
+func scanOuter(s *strictjson.Scanner, member func(name []byte) error) error {
 	s.Duplicate = -1
 	err := s.Object(func(key strictjson.Str) error {
 		if s.Duplicate >= 0 {
 			return refuse(s.Data, turn.DuplicateKey, s.Duplicate,
 				"the key %.60q stands twice at the top level; send each key once", s.Text(key))
 		}
-		err := member(string(s.Text(key)), key)
+		err := member(s.Text(key))
 		s.Duplicate = -1
 		return err
 	})
@@ -64,15 +64,19 @@ type parser struct {
 	args *strictjson.Scanner // checks call arguments
 	text []byte              // decoded call arguments
 
+	names names
+	texts slab[Text]
+	calls slab[Call]
+
 	past   *Past
 	common int // leading bytes that are those of past
 }
 
 // member reads one top-level member.
-func (p *parser) member(name string, key strictjson.Str) (err error) {
+func (p *parser) member(name []byte) (err error) {
 	start, first := p.Pos, p.Peek()
 	present := first != 'n' // anything but null
-	switch name {
+	switch string(name) {
 	case "model":
 		p.doc.Model, _, err = p.stringValue()
 	case "messages":
@@ -105,7 +109,7 @@ func (p *parser) member(name string, key strictjson.Str) (err error) {
 	case "tool_choice":
 		p.doc.ToolChoice, err = p.toolChoice()
 	default:
-		p.seen.topLevel(name, first)
+		p.seen.topLevel(string(name), first)
 		err = p.Skip()
 	}
 	return err
@@ -139,5 +143,5 @@ func (p *parser) stringValue() (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	return string(p.Text(str)), true, nil
+	return p.names.of(p.Text(str)), true, nil
 }

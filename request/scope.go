@@ -228,8 +228,8 @@ func readEnvelope(raw []byte, past *Past) (*envelope, error) {
 		return nil, err
 	}
 	s, env := strictjson.New(raw, MaxDepth), &envelope{past: past, common: past.common(raw)}
-	err := scanOuter(s, func(name string, _ strictjson.Str) error {
-		switch name {
+	err := scanOuter(s, func(name []byte) error {
+		switch string(name) {
 		case "messages":
 			env.messages = true
 			return env.list(s)
@@ -261,10 +261,10 @@ func (e *envelope) list(s *strictjson.Scanner) error {
 			return s.Skip()
 		}
 		return s.Object(func(key strictjson.Str) error {
-			name, start := string(s.Text(key)), s.Pos
+			name, start := s.Text(key), s.Pos
 			err := s.Skip()
-			if err == nil && s.Data[start] == '"' && (name == "role" || name == "type") {
-				e.item(name, string(strictjson.AppendUnquoted(nil, s.Data[start:s.Pos])))
+			if err == nil && s.Data[start] == '"' && (string(name) == "role" || string(name) == "type") {
+				e.item(string(name), string(strictjson.AppendUnquoted(nil, s.Data[start:s.Pos])))
 			}
 			return err
 		})

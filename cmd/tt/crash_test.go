@@ -46,14 +46,13 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(crashChild) != "":
 		os.Exit(crashingChild())
+	case os.Getenv(daemonChild) != "":
+		os.Exit(servingChild(os.Getenv(daemonChild)))
 	case os.Getenv(programChild) != "":
 		main()
 	}
 	if err := os.Setenv(programChild, "1"); err != nil { // for every process started from here
 		panic(err)
-	}
-	if order := os.Getenv(daemonChild); order != "" {
-		os.Exit(servingChild(order))
 	}
 	os.Exit(m.Run())
 }

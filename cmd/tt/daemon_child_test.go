@@ -50,7 +50,7 @@ func servingChild(order string) int {
 			return nil
 		}
 	}
-	s := &stage{ctx: context.Background(), stdout: os.Stdout, stderr: os.Stderr, getenv: func(name string) string {
+	s := &stage{ctx: context.Background(), stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ, getenv: func(name string) string {
 		if name == "XDG_RUNTIME_DIR" {
 			return o.Runtime
 		}
@@ -77,7 +77,7 @@ func (o childOrder) starter(t testing.TB) *host.Starter {
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	return &host.Starter{Exe: self, Args: []string{"-test.run=^$"}, Env: append(os.Environ(), daemonChild+"="+string(order))}
+	return &host.Starter{Exe: self, Args: []string{"-test.run=^$"}, Env: append(withoutSettings(os.Environ()), daemonChild+"="+string(order))}
 }
 
 // spawn starts a daemon of the order and ends it with the test.

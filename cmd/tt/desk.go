@@ -101,7 +101,10 @@ func (d *desk) Result(ctx context.Context, r *wire.Result) wire.ResultAnswer {
 	if !declared {
 		return pass(turn.RecoveryToolGone)
 	}
-	v := d.engine.vault.current()
+	v, err := d.engine.vault.ready()
+	if err != nil {
+		return pass(turn.StorageUnavailable)
+	}
 	c, err := d.engine.compiles.of(d.settings, model, v.MarkerKey())
 	if err != nil {
 		return pass(turn.InternalError)
@@ -169,7 +172,10 @@ func (d *desk) Command(ctx context.Context, c *wire.Command) wire.CommandAnswer 
 	if chain == "" || len(c.Args) == 0 {
 		return wire.CommandAnswer{Decision: wire.Pass}
 	}
-	v := d.engine.vault.current()
+	v, err := d.engine.vault.ready()
+	if err != nil {
+		return wire.CommandAnswer{Decision: wire.Pass} // no tag can be verified
+	}
 	guard := reduce.Guard{Key: v.MarkerKey(), Session: chain, Resolve: func(prefix string) []turn.ArtifactID {
 		id, err := v.Resolve(ctx, chain, prefix)
 		if err != nil {

@@ -40,7 +40,10 @@ func (d *desk) Recover(ctx context.Context, r *wire.Recover) (any, error) {
 		}
 		return d.engine.operate(ctx, r.Operator)
 	}
-	v := d.engine.vault.current()
+	v, err := d.engine.vault.ready()
+	if err != nil {
+		return nil, refusalOf(err)
+	}
 	out, err := look(ctx, v, chain, r)
 	if again, ok := d.engine.vault.after(v, err); ok {
 		out, err = look(ctx, again, chain, r)
@@ -139,5 +142,9 @@ func (e *engine) operate(ctx context.Context, raw json.RawMessage) (any, error) 
 	if err := json.Unmarshal(raw, &order); err != nil {
 		return nil, &host.Refusal{Code: wire.ErrorBadArgument, Detail: "operator does not read"}
 	}
-	return order.run(ctx, e.vault.current()), nil
+	v, err := e.vault.ready()
+	if err != nil {
+		return nil, refusalOf(err)
+	}
+	return order.run(ctx, v), nil
 }

@@ -54,10 +54,7 @@ type engineConfig struct {
 
 // startEngine opens the vault in folder and starts the actors.
 func startEngine(folder string, cfg engineConfig) (*engine, error) {
-	v, err := openLive(folder, cfg.vault)
-	if err != nil {
-		return nil, storage(err)
-	}
+	v := openLive(folder, cfg.vault)
 	if cfg.logger == nil {
 		cfg.logger = slog.New(slog.DiscardHandler)
 	}
@@ -93,7 +90,7 @@ func (e *engine) warm() {
 
 func (e *engine) startSweeper(cfg engineConfig) {
 	e.sweeper = &sweeper{
-		every: cfg.sweep, stats: e.pipeline.system.Stats, clear: e.compiles.clear,
+		every: cfg.sweep, stats: e.pipeline.system.Stats, clear: e.rest,
 		after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 	}
 	if cfg.clock != nil {
@@ -103,6 +100,16 @@ func (e *engine) startSweeper(cfg engineConfig) {
 		e.sweeper.every = sweepEvery
 	}
 	e.sweeper.arm()
+}
+
+// rest lets go of what only sessions need.
+func (e *engine) rest() {
+	e.compiles.clear()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if v := e.vault.current(); v != nil {
+		_ = v.Relax(ctx) // a vault that is in trouble says so to whoever asks it
+	}
 }
 
 // Begin compiles a turn under the settings its session came with.
@@ -225,96 +232,4 @@ func (c *compilers) of(s *sessionSettings, model string, marker []byte) (*compil
 	}
 	c.made[k] = made
 	return made, nil
-}
-
-// liveVault is the vault as the daemon uses it: a file that is removed or replaced
-// while it is open is opened anew, so that sessions heal it.
-type liveVault struct {
-	folder  string
-	options vault.Options
-
-	mu     sync.RWMutex
-	v      *vault.Vault
-	closed bool
-}
-
-func openLive(folder string, o vault.Options) (*liveVault, error) {
-	v, err := vault.Open(folder, o)
-	if err != nil {
-		return nil, err
-	}
-	return &liveVault{folder: folder, options: o, v: v}, nil
-}
-
-func (l *liveVault) current() *vault.Vault {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.v
-}
-
-func (l *liveVault) markerKey() []byte { return l.current().MarkerKey() }
-
-// after looks at the error of a call on v and opens the folder again when the file is
-// not the one v has open. It says whether the call may be tried again.
-func (l *liveVault) after(v *vault.Vault, err error) (*vault.Vault, bool) {
-	if !errors.Is(err, vault.ErrGone) {
-		return v, false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return v, false
-	}
-	if l.v != v {
-		return l.v, true // somebody else was faster
-	}
-	fresh, err := vault.Open(l.folder, l.options)
-	if err != nil {
-		return v, false
-	}
-	l.v = fresh
-	_ = v.Close() // its file has no name any more
-	return fresh, true
-}
-
-func (l *liveVault) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	return l.v.Close()
-}
-
-// Prepare implements actors.Preparer.
-func (l *liveVault) Prepare(ev turn.Evidence) turn.Evidence { return l.current().Prepare(ev) }
-
-// PutAll implements actors.Store.
-func (l *liveVault) PutAll(ctx context.Context, all []turn.Evidence) []actors.PutResult {
-	v := l.current()
-	out := vaultStore{v}.PutAll(ctx, all)
-	if len(out) > 0 {
-		if again, ok := l.after(v, out[0].Err); ok {
-			return vaultStore{again}.PutAll(ctx, all)
-		}
-	}
-	return out
-}
-
-// Accept implements actors.Store.
-func (l *liveVault) Accept(ctx context.Context, session string, nodes []turn.Node) error {
-	v := l.current()
-	err := v.Accept(ctx, session, nodes)
-	if again, ok := l.after(v, err); ok {
-		return again.Accept(ctx, session, nodes)
-	}
-	return err
-}
-
-// Nodes implements actors.Store.
-func (l *liveVault) Nodes(ctx context.Context, session string) ([]turn.Node, error) {
-	v := l.current()
-	nodes, err := v.Nodes(ctx, session)
-	if again, ok := l.after(v, err); ok {
-		return again.Nodes(ctx, session)
-	}
-	return nodes, err
 }

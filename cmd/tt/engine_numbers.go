@@ -13,7 +13,6 @@ import (
 	"token-terminator/ledger"
 	"token-terminator/ledger/book"
 	"token-terminator/turn"
-	"token-terminator/vault"
 )
 
 // numbers is everything of the daemon that counts: ledger, metrics, status. Nothing
@@ -44,8 +43,8 @@ func openNumbers(e *engine, cfg engineConfig) *numbers {
 	}
 	n.live = &watch.Live{
 		Daemon: n.daemon, Parts: func() watch.Parts { return n.parts(e.settings) },
-		Stats:  func() actors.Stats { return e.pipeline.system.Stats() },
-		Vault:  func(ctx context.Context) (vault.Status, error) { return e.vault.current().Status(ctx) },
+		Stats:  e.stats,
+		Vault:  e.vault.status,
 		Ledger: n.ledger, Now: e.now,
 	}
 	n.metrics = watch.NewMetrics(n.live)

@@ -7,8 +7,10 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"token-terminator/actors"
 	"token-terminator/host"
 	"token-terminator/host/watch"
+	"token-terminator/turn"
 )
 
 // daemonStatus is what status says of the process.
@@ -26,6 +28,15 @@ func memoryTaken() int64 {
 	read := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(read)
 	return int64(read[0].Value.Uint64() - read[1].Value.Uint64())
+}
+
+// stats is what the actors did; a vault that does not open is a store that is down.
+func (e *engine) stats() actors.Stats {
+	s := e.pipeline.system.Stats()
+	if s.Storage == "" && e.vault.failure() != nil {
+		s.Storage = turn.StorageUnavailable
+	}
+	return s
 }
 
 // Status implements host.Backend.

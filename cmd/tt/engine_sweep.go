@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -49,6 +50,7 @@ func (s *sweeper) look() {
 	}
 	s.turns, s.quiet = now.Turns, false
 	s.clear()
+	runtime.GC() // pools let go in two steps
 	debug.FreeOSMemory()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -149,6 +149,10 @@ func (f *serveFlags) serve(s *stage, folder string, change func(*engineConfig)) 
 	if err != nil {
 		return errors.Join(err, lease.Release(), closeAll(pages))
 	}
+	if err := e.vault.failure(); err != nil {
+		logger.Warn("the vault does not open, requests pass", "err_type", fmt.Sprintf("%T", errors.Unwrap(err)))
+		fmt.Fprintf(s.stderr, "tt: %v; requests pass unchanged until it opens\n", err)
+	}
 	e.warm()
 	return f.run(s, e, lease, pages, set, logger)
 }

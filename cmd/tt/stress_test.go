@@ -95,12 +95,12 @@ func TestStress_ManySessionsStayWithinTheDaemonsMemory(t *testing.T) {
 		require.NoError(t, err)
 	}
 	s.pool = stressPool(t)
+	idle := s.idleBytes()
 	s.daemon = s.order.spawn(t)
 	for range min(stressConns, s.sessions) {
 		s.clients = append(s.clients, s.order.dial(t, s.daemon, nil))
 	}
-	s.warm()
-	idle, before := s.rss(), liveStatus(t, s.clients[0])
+	before := liveStatus(t, s.clients[0])
 
 	start := time.Now()
 	for i := range s.sessions {
@@ -117,11 +117,34 @@ func TestStress_ManySessionsStayWithinTheDaemonsMemory(t *testing.T) {
 	s.settle(idle, before)
 }
 
-// warm asks one turn, so that tables and caches that every daemon needs are there.
-func (s *stressRun) warm() {
-	w := newChatter(-1)
-	w.grow(s.pool, 20_000)
-	s.clients[0].Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: 1}, Scope: conversationScope(), Body: w.request()})
+// idleBytes is what a daemon of the same settings holds after a few sessions came and
+// went: tables, caches of the store, and nothing of a session.
+func (s *stressRun) idleBytes() int64 {
+	order := childHome(s.t)
+	order.IdleAfter, order.Sweep = time.Second, 300*time.Millisecond
+	d := order.spawn(s.t)
+	c := order.dial(s.t, d, nil)
+	before := liveStatus(s.t, c)
+	for n := range 4 {
+		w := newChatter(-1 - n)
+		for i := range uint64(3) {
+			w.grow(s.pool, stressBytes)
+			out := c.Turn(s.within(stressWait), host.TurnRequest{Binding: turn.Binding{Session: w.name, Turn: i + 1}, Scope: chatScope(), Body: w.request()})
+			require.True(s.t, out.Edited, out.Reason)
+		}
+	}
+	low := int64(0)
+	require.Eventually(s.t, func() bool {
+		now := liveStatus(s.t, c)
+		rss := procKB(s.t, d.PID(), "VmRSS")
+		settled := now.Engine.Sessions == 0 && now.Daemon.Goroutines <= before.Daemon.Goroutines && low > 0 && rss >= low*99/100
+		low = rss
+		return settled
+	}, stressWait, 1500*time.Millisecond)
+	s.t.Logf("idle: %d MiB, of it Go %d", low>>20, liveStatus(s.t, c).Daemon.MemoryBytes>>20)
+	require.NoError(s.t, c.Drain(s.within(stressWait)))
+	<-d.Done()
+	return low
 }
 
 func (s *stressRun) within(d time.Duration) context.Context {
@@ -130,7 +153,7 @@ func (s *stressRun) within(d time.Duration) context.Context {
 	return ctx
 }
 
-func conversationScope() request.Scope {
+func chatScope() request.Scope {
 	return request.Scope{RequestPurpose: request.Word("conversation")}
 }
 
@@ -174,7 +197,7 @@ func (s *stressRun) turn(i, n int) {
 	body := talk.request()
 	ctx, cancel := context.WithTimeout(context.Background(), stressWait)
 	defer cancel()
-	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: conversationScope(), Body: body})
+	out := s.clients[i%len(s.clients)].Turn(ctx, host.TurnRequest{Binding: turn.Binding{Session: talk.name, Turn: uint64(n + 1)}, Scope: chatScope(), Body: body})
 	s.asked.Add(1)
 	s.bytes.Add(int64(len(body)))
 	s.saved.Add(int64(len(body) - len(out.Body)))

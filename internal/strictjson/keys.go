@@ -36,7 +36,7 @@ func (k *keySet) add(s *Scanner, key Str) bool {
 
 func (s *Scanner) same(a, b Str) bool {
 	if !a.Escaped && !b.Escaped {
-		return bytes.Equal(s.Data[a.Start:a.End], s.Data[b.Start:b.End])
+		return a.End-a.Start == b.End-b.Start && bytes.Equal(s.Data[a.Start:a.End], s.Data[b.Start:b.End])
 	}
 	return bytes.Equal(s.Text(a), s.Text(b))
 }

@@ -33,6 +33,13 @@ func (s *Scanner) Reset(data []byte) {
 
 // Space skips white space.
 func (s *Scanner) Space() {
+	if s.Pos < len(s.Data) && s.Data[s.Pos] > ' ' {
+		return // what nearly every request has
+	}
+	s.space()
+}
+
+func (s *Scanner) space() {
 	for s.Pos < len(s.Data) {
 		switch s.Data[s.Pos] {
 		case ' ', '\n', '\r', '\t':
@@ -45,7 +52,10 @@ func (s *Scanner) Space() {
 
 // Peek skips white space and returns the next byte without reading it, 0 at the end.
 func (s *Scanner) Peek() byte {
-	s.Space()
+	if s.Pos < len(s.Data) && s.Data[s.Pos] > ' ' {
+		return s.Data[s.Pos]
+	}
+	s.space()
 	if s.Pos < len(s.Data) {
 		return s.Data[s.Pos]
 	}
@@ -164,6 +174,10 @@ func (s *Scanner) key() (Str, error) {
 	key, err := s.String()
 	if err != nil {
 		return Str{}, err
+	}
+	if s.at(':') {
+		s.Pos++
+		return key, nil
 	}
 	return key, s.expect(':', "a colon after the key")
 }

@@ -9,10 +9,16 @@ import (
 
 // Str is where a string literal stands and what is known of it.
 type Str struct {
-	Start, End int  // byte offsets, quotes included
-	Escaped    bool // holds a backslash
-	Shortest   bool // spelled in the shortest way: AppendQuoted would write the same bytes
-	Lone       bool // holds the escape of a lone surrogate, so it is no Unicode text
+	Start, End int // byte offsets, quotes included
+	Spelling
+}
+
+// Spelling is how a literal is written. It is a struct of its own because values of at
+// most four fields travel in registers, and most literals are short.
+type Spelling struct {
+	Escaped  bool // holds a backslash
+	Shortest bool // spelled in the shortest way: AppendQuoted would write the same bytes
+	Lone     bool // holds the escape of a lone surrogate, so it is no Unicode text
 }
 
 const (
@@ -20,84 +26,91 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, in the high bit of each byte of x, quotes, backslashes and
-// control bytes. Marks above the lowest one may be false.
-func special(x uint64) uint64 {
-	quote, slash := (x^ones*'"')-ones, (x^ones*'\\')-ones
-	return (quote | slash | (x - ones*0x20)) &^ x & highs
-}
-
 // String reads the string literal at the scanner's place, which must be a quote.
 //
 // Keys and other short strings end within the first few words. Longer ones are
-// read in blocks of 64 bytes without a branch for each escape; what is left at
-// the end of the text, and any block with a fault, is read word by word.
+// read in blocks of 64 bytes; what is left at the end of the text is read word by word.
 func (s *Scanner) String() (Str, error) {
-	str := Str{Start: s.Pos, Shortest: true}
-	i, high := s.Pos+1, uint64(0)
+	start, i := s.Pos, s.Pos+1
 	for range 4 {
 		if i+8 > len(s.Data) {
 			break
 		}
 		x := binary.LittleEndian.Uint64(s.Data[i:])
-		m := special(x)
+		m := ^plain(x) & highs
+		if x&(m-1)&highs != 0 { // before the first stop, or anywhere without one
+			break
+		}
 		if m == 0 {
-			high |= x
 			i += 8
 			continue
 		}
-		n := bits.TrailingZeros64(m) &^ 7
-		high |= x & (1<<n - 1)
-		if i += n >> 3; s.Data[i] == '"' {
-			return s.closed(str, i, high)
+		if i += bits.TrailingZeros64(m) >> 3; s.Data[i] != '"' {
+			break
 		}
-		break
+		s.Pos = i + 1
+		return Str{start, i + 1, Spelling{Shortest: true}}, nil
 	}
-	i, high, done, err := s.blocks(i, high, &str)
-	if err != nil {
-		return str, err
-	}
-	if !done {
-		if i, high, err = s.words(i, high, &str); err != nil {
-			return str, err
-		}
-	}
-	return s.closed(str, i, high)
+	return s.long(start, i)
 }
 
-// closed ends the literal with the quote at offset i. high is the union of its
-// bytes: only with a high bit in it can it break UTF-8.
-func (s *Scanner) closed(str Str, i int, high uint64) (Str, error) {
+// literal is a string literal while it is read.
+type literal struct {
+	Str
+	from   int  // where the bytes begin of which it is open whether they are UTF-8, 0 for none
+	broken bool // some bytes before are no UTF-8
+}
+
+// valid settles the bytes up to offset i, where no character may go on.
+func (l *literal) valid(data []byte, i int) bool {
+	l.broken = l.broken || l.from > 0 && !utf8.Valid(data[l.from:i])
+	l.from = 0
+	return !l.broken
+}
+
+// long reads on from offset i, up to which the literal is plain ASCII.
+func (s *Scanner) long(start, i int) (Str, error) {
+	str := literal{Str: Str{Start: start, Spelling: Spelling{Shortest: true}}}
+	i, done, err := s.blocks(i, &str)
+	if err == nil && !done {
+		i, err = s.words(i, &str)
+	}
+	if err != nil {
+		return str.Str, err
+	}
 	str.End = i + 1
 	s.Pos = str.End
-	if high&highs != 0 && !utf8.Valid(s.Data[str.Start:str.End]) {
-		return str, s.badUTF8(str)
+	if !str.valid(s.Data, i) {
+		return str.Str, s.badUTF8(str.Str)
 	}
-	return str, nil
+	return str.Str, nil
 }
 
 // words reads on from offset i to the closing quote, eight bytes at a time.
-func (s *Scanner) words(i int, high uint64, str *Str) (int, uint64, error) {
+func (s *Scanner) words(i int, str *literal) (int, error) {
 	data := s.Data
 	for {
 		for i+8 <= len(data) {
 			x := binary.LittleEndian.Uint64(data[i:])
-			if m := special(x); m != 0 {
-				n := bits.TrailingZeros64(m) &^ 7
-				high |= x & (1<<n - 1)
-				i += n >> 3
+			m := ^plain(x) & highs
+			if x&(m-1)&highs != 0 && str.from == 0 {
+				str.from = i
+			}
+			if m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
 				break
 			}
-			high |= x
 			i += 8
 		}
 		for i < len(data) && data[i] != '"' && data[i] != '\\' && data[i] >= 0x20 {
-			high |= uint64(data[i])
+			if data[i] >= 0x80 && str.from == 0 {
+				str.from = i
+			}
 			i++
 		}
 		n, err := s.stop(i, str)
 		if err != nil || n == 0 {
-			return i, high, err
+			return i, err
 		}
 		i += n
 	}
@@ -108,7 +121,7 @@ var shortest = [256]bool{'"': true, '\\': true, 'n': true, 'r': true, 't': true,
 
 // stop handles what ends a run of plain characters at offset i: 0 for the closing
 // quote, else the length of an escape.
-func (s *Scanner) stop(i int, str *Str) (int, error) {
+func (s *Scanner) stop(i int, str *literal) (int, error) {
 	switch {
 	case i >= len(s.Data):
 		return 0, s.fault(Ended, len(s.Data), "the text ends inside the string that starts at byte %d", str.Start)
@@ -122,7 +135,7 @@ func (s *Scanner) stop(i int, str *Str) (int, error) {
 
 // escape reads the escape at offset i and returns its length: 2, 6 or, for a
 // pair of surrogates, 12 bytes.
-func (s *Scanner) escape(i int, str *Str) (int, error) {
+func (s *Scanner) escape(i int, str *literal) (int, error) {
 	str.Escaped = true
 	if i+1 >= len(s.Data) {
 		return 0, s.fault(Ended, len(s.Data), "the text ends inside an escape")
@@ -139,7 +152,7 @@ func (s *Scanner) escape(i int, str *Str) (int, error) {
 	return 0, s.fault(Syntax, i, "unknown escape: after a backslash only \" \\ / b f n r t u may stand")
 }
 
-func (s *Scanner) unicode(i int, str *Str) (int, error) {
+func (s *Scanner) unicode(i int, str *literal) (int, error) {
 	unit, ok := hex4(s.Data, i+2)
 	if !ok {
 		if i+6 > len(s.Data) {
@@ -231,52 +244,44 @@ func AppendUnquoted(dst, literal []byte) []byte {
 	}
 	rest := literal[1 : len(literal)-1]
 	dst = slices.Grow(dst, len(rest)+8)
-	for len(rest) > 0 {
-		dst, rest = appendPlain(dst, rest)
-		if len(rest) < 2 {
-			return append(dst, rest...)
-		}
-		if rest[1] != 'u' {
-			dst = append(dst, plainEscape(rest[1]))
-			rest = rest[2:]
+	room, n := dst[:cap(dst)], len(dst) // no escape is shorter than what it stands for
+	for i := 0; i < len(rest); {
+		if i+8 <= len(rest) {
+			x := binary.LittleEndian.Uint64(rest[i:])
+			binary.LittleEndian.PutUint64(room[n:], x)
+			slash := x ^ ones*'\\'
+			m := (slash - ones) &^ slash & highs
+			k := bits.TrailingZeros64(m) >> 3 // 8 without a backslash
+			i, n = i+k, n+k
+			if m == 0 {
+				continue
+			}
+		} else if rest[i] != '\\' {
+			room[n] = rest[i]
+			i, n = i+1, n+1
 			continue
 		}
-		unit, ok := hex4(rest, 2)
+		if i+1 >= len(rest) {
+			return append(room[:n], rest[i:]...)
+		}
+		if c := rest[i+1]; c != 'u' {
+			room[n] = unescaped[c]
+			i, n = i+2, n+1
+			continue
+		}
+		unit, ok := hex4(rest, i+2)
 		if !ok {
-			return append(dst, rest...)
+			return append(room[:n], rest[i:]...)
 		}
-		n := 6
-		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, 6) {
-			low, _ := hex4(rest, 8)
-			unit, n = 0x10000+(unit-0xd800)<<10+(low-0xdc00), 12
+		length := 6
+		if unit >= 0xd800 && unit < 0xdc00 && lowSurrogate(rest, i+6) {
+			low, _ := hex4(rest, i+8)
+			unit, length = 0x10000+(unit-0xd800)<<10+(low-0xdc00), 12
 		}
-		dst = appendCodePoint(dst, unit)
-		rest = rest[n:]
+		n = len(appendCodePoint(room[:n], unit))
+		i += length
 	}
-	return dst
-}
-
-// appendPlain copies up to the next backslash, eight bytes at a time, and returns
-// what is left. dst has room for all of rest and one word more.
-func appendPlain(dst, rest []byte) (grown, left []byte) {
-	n, i := len(dst), 0
-	room := dst[:cap(dst)]
-	for i+8 <= len(rest) && n+8 <= len(room) {
-		x := binary.LittleEndian.Uint64(rest[i:])
-		binary.LittleEndian.PutUint64(room[n:], x)
-		slash := x ^ ones*'\\'
-		if m := (slash - ones) &^ slash & highs; m != 0 {
-			k := bits.TrailingZeros64(m) >> 3
-			return room[:n+k], rest[i+k:]
-		}
-		i, n = i+8, n+8
-	}
-	dst = room[:n]
-	for i < len(rest) && rest[i] != '\\' {
-		dst = append(dst, rest[i])
-		i++
-	}
-	return dst, rest[i:]
+	return room[:n]
 }
 
 func appendCodePoint(dst []byte, r rune) []byte {
@@ -286,18 +291,13 @@ func appendCodePoint(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-func plainEscape(c byte) byte {
-	switch c {
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
+// unescaped is what each letter behind a backslash stands for, itself if nothing else.
+var unescaped = func() (table [256]byte) {
+	for c := range table {
+		table[c] = byte(c)
 	}
-	return c
-}
+	for letter, c := range map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'} {
+		table[letter] = c
+	}
+	return table
+}()
