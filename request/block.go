@@ -102,11 +102,11 @@ func (p *parser) partMember(m *Message, b *partScan, i int, name []byte) (err er
 // more reads a member of a part that is no text of it. It says whether the member may
 // speak of the text, as citations do, which give places in it: such a text must not change.
 // Cache marks and members that are empty say nothing.
-func (p *parser) more(name string) (bool, error) {
+func (p *parser) more(name []byte) (bool, error) {
+	mark := isMark(string(name))
 	p.Space()
 	start := p.Pos
-	err := p.Strict()
-	if err != nil || isMark(name) {
+	if err := p.Strict(); err != nil || mark {
 		return false, err
 	}
 	value := p.Data[start:p.Pos]
@@ -150,8 +150,8 @@ func (p *parser) textPart(at string) (t Text, ok, more bool, err error) {
 	}
 	kind, isText := "", false
 	err = p.Object(func(key strictjson.Str) (err error) {
-		name := string(p.Text(key))
-		switch name {
+		name := p.Text(key)
+		switch string(name) {
 		case "type":
 			kind, _, err = p.stringValue()
 			return err
