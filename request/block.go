@@ -94,7 +94,7 @@ func (p *parser) partMember(m *Message, b *partScan, i int, name []byte) (err er
 	case "content":
 		return p.partContent(m, b, "/content/"+strconv.Itoa(i)+"/content")
 	}
-	more, err := p.more(string(name))
+	more, err := p.more(name)
 	b.more = b.more || more
 	return err
 }
