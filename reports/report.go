@@ -12,6 +12,7 @@ import (
 type Report struct {
 	Sessions []Session `json:"sessions"`
 	Total    Session   `json:"total"`
+	Notes    []string  `json:"notes"` // WriteJSON's Options.Notes
 }
 
 // New finishes every session and sums them.
@@ -26,8 +27,8 @@ func New(sessions []Session) Report {
 }
 
 // Total sums what can be summed. Percentages and shares come from the sums,
-// latency percentiles from all turns; names that differ become "mixed"; an arm that
-// one session did not run is null. Epochs stay with their sessions.
+// latency percentiles from all turns; tokens of two measures are given apart; names that differ become "mixed"; an arm that
+// one session did not run is null. Epochs stay with their sessions: a total's are nil.
 func Total(sessions []Session) Session {
 	t := Session{ID: "total", ByForm: map[string]Group{}, ByTool: map[string]Group{}, Reasons: map[string]int{}}
 	for i := range sessions {
@@ -51,7 +52,9 @@ func Total(sessions []Session) Session {
 		t.loss.plus(s.loss)
 		t.Tokens.Measure = same(first, t.Tokens.Measure, s.Tokens.Measure)
 	}
+	t.Exact, t.Panel = sumOf(sessions, Exact), sumOf(sessions, Panel)
 	t.Finish()
+	t.Epochs = nil
 	return t
 }
 
@@ -110,8 +113,10 @@ func same(first bool, a, b string) string {
 	return Mixed
 }
 
-// WriteJSON writes the report as indented JSON with a newline at its end.
-func (r Report) WriteJSON(w io.Writer) error {
+// WriteJSON writes the report and the notes of o as indented JSON with a newline at
+// its end.
+func (r Report) WriteJSON(w io.Writer, o Options) error {
+	r.Notes = append([]string{}, o.Notes...)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")

@@ -93,7 +93,7 @@ func TestReplay_ADefectEndsOneSessionOnly(t *testing.T) {
 	require.NoError(t, err)
 	var once sync.Once
 	r := &replay{flags: &f, settings: settings, pricing: prices, cache: cache, progress: newProgress(s, true, 2)}
-	r.trace = func(int, compile.Outcome) {
+	r.trace = func(int, []byte, compile.Outcome) {
 		once.Do(func() { panic("secret words of the session") })
 	}
 	report, notes, err := r.all(s.ctx, sessions)
