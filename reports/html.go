@@ -77,8 +77,8 @@ type dearerView struct{ Anchor, Name, Text string }
 type tableView struct {
 	ID, Caption string
 	Lead, Note  string // above and below it
-	Head              []string
-	Rows, Foot        [][]cellView
+	Head        []string
+	Rows, Foot  [][]cellView
 }
 
 type cellView struct {

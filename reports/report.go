@@ -12,7 +12,6 @@ import (
 type Report struct {
 	Sessions []Session `json:"sessions"`
 	Total    Session   `json:"total"`
-	Notes    []string  `json:"notes"` // WriteJSON's Options.Notes
 }
 
 // New finishes every session and sums them.
@@ -116,11 +115,15 @@ func same(first bool, a, b string) string {
 // WriteJSON writes the report and the notes of o as indented JSON with a newline at
 // its end.
 func (r Report) WriteJSON(w io.Writer, o Options) error {
-	r.Notes = append([]string{}, o.Notes...)
+	out := struct {
+		Sessions []Session `json:"sessions"`
+		Total    any       `json:"total"`
+		Notes    []string  `json:"notes"`
+	}{r.Sessions, asJSON(r.Total), append([]string{}, o.Notes...)}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
+	if err := enc.Encode(out); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

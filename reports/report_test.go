@@ -247,6 +247,17 @@ func TestJSONTotalSumsOnlyWhatCanBeSummed(t *testing.T) {
 		require.JSONEq(t, string(want), string(got.Total[name]))
 	}
 	require.Equal(t, "null", string(got.Total["epochs"]))
+	require.Equal(t, "null", string(got.Total["unique_tokens_removed"]))
+	require.Contains(t, string(got.Total["denominators"]), `"touchable": null`)
+	for _, by := range []string{"by_form", "by_tool"} {
+		var groups map[string]map[string]*int
+		require.NoError(t, json.Unmarshal(got.Total[by], &groups))
+		for name, g := range groups {
+			require.Positive(t, *g["blocks"], name)
+			require.Nil(t, g["saved"], name)
+			require.Nil(t, g["tokens_before"], name)
+		}
+	}
 	require.Contains(t, string(got.Total["cost"]), `"price_row": null`)
 	require.Equal(t, []string{"a note"}, got.Notes)
 }
