@@ -107,9 +107,14 @@ func (r Report) page(o Options) page {
 	}
 	p.Sessions = r.sessionTable()
 	p.Spread = r.spreadTable()
-	p.Tables = []tableView{
-		groupTable("forms", "By form", "form", r.Total.ByForm, r.Total.loss.byForm),
-		groupTable("tools", "By tool", "tool", r.Total.ByTool, r.Total.loss.byTool),
+	for i, t := range r.totals() {
+		n := ""
+		if i > 0 {
+			n = strconv.Itoa(i)
+		}
+		p.Tables = append(p.Tables,
+			groupTable("forms"+n, "By form"+r.measureOf(t), "form", t.ByForm, t.loss.byForm),
+			groupTable("tools"+n, "By tool"+r.measureOf(t), "tool", t.ByTool, t.loss.byTool))
 	}
 	p.Dearer, p.Tried = r.dearerViews()
 	p.Epochs = r.epochTable()

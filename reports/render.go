@@ -65,8 +65,10 @@ func (r Report) write(w io.Writer, o Options, s style) error {
 	r.spread(&b, s)
 	r.arms(&b, s)
 	r.epochs(&b, s)
-	groups(&b, s, "By form", "form", r.Total.ByForm)
-	groups(&b, s, "By tool", "tool", r.Total.ByTool)
+	for _, t := range r.totals() {
+		groups(&b, s, "By form"+r.measureOf(t), "form", t.ByForm)
+		groups(&b, s, "By tool"+r.measureOf(t), "tool", t.ByTool)
+	}
 	reasons(&b, s, r.Total.Reasons)
 	r.dearer(&b, s)
 	list(&b, s, "Notes", o.Notes)
@@ -154,6 +156,14 @@ func (r Report) totals() []Session {
 		}
 	}
 	return out
+}
+
+// measureOf is ", exact" or ", panel" where a report has both.
+func (r Report) measureOf(t Session) string {
+	if r.Total.Tokens.Measure != Mixed {
+		return ""
+	}
+	return ", " + t.Tokens.Measure
 }
 
 func summary(b *strings.Builder, s style, t Session) {
