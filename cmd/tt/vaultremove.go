@@ -110,7 +110,7 @@ func (f *vaultFlags) tellRemoval(s *stage, out removal) error {
 	fmt.Fprintf(s.stdout, "%s: %s (%s), %s, %s, %s\n",
 		out.Why, amount.Of(out.Artifacts, "original"), megabytes(out.Bytes), amount.Of(out.Pins, "pin"), amount.Of(out.Nodes, "remembered message"), amount.Of(len(out.Sessions), "session"))
 	for _, d := range out.IDs {
-		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %d pins\n", d.ID, d.Bytes, d.Pins)
+		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %s\n", d.ID, d.Bytes, amount.Of(int(d.Pins), "pin"))
 	}
 	if more := out.Artifacts - len(out.IDs); more > 0 {
 		fmt.Fprintf(s.stdout, "  and %d more\n", more)
