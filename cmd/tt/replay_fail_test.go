@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,4 +111,10 @@ func TestReplay_ADefectEndsOneSessionOnly(t *testing.T) {
 	for _, entry := range left {
 		require.NotContains(t, entry.Name(), "token-terminator-replay", "originals are left behind")
 	}
+}
+
+func TestAClosedTerminalEndsACommandInOrder(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, ending(false), syscall.SIGHUP)
+	require.NotContains(t, ending(true), syscall.SIGHUP)
 }
