@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"token-terminator/internal/amount"
 )
 
 // claude reads one Claude Code transcript: usually one session, more when the user
@@ -17,6 +19,7 @@ func (r *reader) claude(lines []line) ([]Session, error) {
 	if len(t.order) == 0 {
 		return nil, r.err(0, "", fmt.Errorf("%w: no answer of a model", ErrNoSession), "give the transcript of a session that was answered")
 	}
+	r.problems = append(r.problems, t.problems(r)...)
 	var out []Session
 	whole := t.counts // of the file; a session adds its own
 	for _, leaf := range t.leaves() {
@@ -37,6 +40,25 @@ func (r *reader) claude(lines []line) ([]Session, error) {
 	}
 	return out, nil
 }
+
+// maxNamed bounds the broken lines of one transcript that are named.
+const maxNamed = 10
+
+// problems names the broken lines, as those of every other format are.
+func (t *transcript) problems(r *reader) []error {
+	var out []error
+	for n, line := range t.broken {
+		if n == maxNamed {
+			more := len(t.broken) - n
+			out = append(out, r.err(line, "", fmt.Errorf("%w: this line and %d after it", ErrNotJSON, more-1), hintBroken))
+			break
+		}
+		out = append(out, r.err(line, "", ErrNotJSON, hintBroken))
+	}
+	return out
+}
+
+const hintBroken = "every line must be one JSON object; what the others say was read"
 
 // maxBranches bounds the sessions one transcript may give.
 const maxBranches = 64
@@ -203,8 +225,8 @@ func (t *transcript) count(what string) { t.counts[what]++ }
 func (t *transcript) notes() []string {
 	var out []string
 	if len(t.broken) > 0 {
-		shown := t.broken[:min(len(t.broken), 10)]
-		out = append(out, fmt.Sprintf("%d broken lines left out: %s", len(t.broken), strings.Trim(fmt.Sprint(shown), "[]")))
+		shown := t.broken[:min(len(t.broken), maxNamed)]
+		out = append(out, fmt.Sprintf("%s left out: %s", amount.Of(len(t.broken), "broken line"), strings.Trim(fmt.Sprint(shown), "[]")))
 	}
 	var whats []string
 	for what := range t.counts {
@@ -212,9 +234,25 @@ func (t *transcript) notes() []string {
 	}
 	slices.Sort(whats)
 	for _, what := range whats {
-		out = append(out, fmt.Sprintf("%d %s", t.counts[what], what))
+		text := fmt.Sprintf("%d %s", t.counts[what], what)
+		if t.counts[what] == 1 {
+			text = "1 " + one(what)
+		}
+		out = append(out, text)
 	}
 	return out
+}
+
+// one takes the plural's s from what was counted: the first word that ends in one.
+func one(what string) string {
+	words := strings.Split(what, " ")
+	for i, word := range words {
+		if strings.HasSuffix(word, "s") {
+			words[i] = strings.TrimSuffix(word, "s")
+			break
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // leaves are the answers no later answer follows, the newest first, so that the way

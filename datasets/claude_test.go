@@ -137,7 +137,7 @@ func TestParallelCallsAreOneAnswerWithResultsInCallOrder(t *testing.T) {
 	require.Equal(t, 3*time.Second, got[0].Recorded[0].End.Sub(got[0].Recorded[0].Start))
 	require.Equal(t, "claude-x", got[0].Model)
 	require.False(t, got[0].PromptRecorded)
-	require.True(t, has(got[0].Notes, "1 thinking blocks left out"))
+	require.True(t, has(got[0].Notes, "1 thinking block left out"))
 }
 
 func TestARewindIsASessionOfItsOwn(t *testing.T) {
@@ -178,7 +178,7 @@ func TestCompactionsAreNotApplied(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Len(t, got[0].Messages, 4)
 	require.NotContains(t, strings.Join(texts(got[0]), ""), "being continued")
-	require.True(t, has(got[0].Notes, "1 recorded compactions not applied"))
+	require.True(t, has(got[0].Notes, "1 recorded compaction not applied"))
 }
 
 func TestOddLinesOfATranscript(t *testing.T) {
@@ -188,9 +188,9 @@ func TestOddLinesOfATranscript(t *testing.T) {
 		want   []string // contents of the messages, joined
 		note   string
 	}{
-		"a broken line is named": {newScript().user("u", "", "go").raw(`{"type":"user","uu`).answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 broken lines left out: 2"},
+		"a broken line is named": {newScript().user("u", "", "go").raw(`{"type":"user","uu`).answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 broken line left out: 2"},
 		"unknown lines are counted": {newScript().raw(`{"type":"summary","summary":"t","leafUuid":"z"}`).raw(`{"type":"new-thing","sessionId":"s"}`).
-			user("u", "", "go").answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 lines of type new-thing left out"},
+			user("u", "", "go").answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 line of type new-thing left out"},
 		"bookkeeping stands in the chain": {newScript().add("progress", "p", "", "").user("u", "p", "go").add("system", "y", "u", `"content":"hook"`).
 			answer("a", "y", "m", say("x")), []string{"go", "x"}, ""},
 		"host texts the user did not type are sent": {newScript().add("user", "n", "", `"isMeta":true,"message":{"role":"user","content":"caveat"}`).
@@ -198,18 +198,18 @@ func TestOddLinesOfATranscript(t *testing.T) {
 		"attachments that inject context": {newScript().user("u", "", "go").
 			add("attachment", "h", "u", `"attachment":{"type":"hook_additional_context","content":["from the hook"]}`).
 			add("attachment", "o", "h", `"attachment":{"type":"hook_success","stdout":"no"}`).
-			answer("a", "o", "m", say("x")), []string{"go", "from the hook", "x"}, "1 attachments of type hook_success left out"},
+			answer("a", "o", "m", say("x")), []string{"go", "from the hook", "x"}, "1 attachment of type hook_success left out"},
 		"an image becomes a note": {newScript().add("user", "u", "", `"message":{"content":[{"type":"image","source":{"media_type":"image/png","data":"QUJD"}}]}`).
-			answer("a", "u", "m", say("x")), []string{"[image, image/png, 4 characters of base64, left out of the replay]", "x"}, "1 images replaced by a note"},
+			answer("a", "u", "m", say("x")), []string{"[image, image/png, 4 characters of base64, left out of the replay]", "x"}, "1 image replaced by a note"},
 		"a call that was interrupted": {newScript().user("u", "", "go").answer("a", "u", "m", use("A", "Bash")).user("v", "a", "stop").
-			answer("b", "v", "n", say("x")), []string{"go", "Error: the call was interrupted", "stop", "x"}, "1 calls without a recorded result"},
+			answer("b", "v", "n", say("x")), []string{"go", "Error: the call was interrupted", "stop", "x"}, "1 call without a recorded result"},
 		"an answer no provider gave": {newScript().user("u", "", "go").
 			add("assistant", "e", "u", `"isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}`).
-			user("v", "e", "again").answer("a", "v", "m", say("x")), []string{"go", "again", "x"}, "1 answers no provider gave left out"},
-		"a repeated line":                  {newScript().user("u", "", "go").user("u", "", "twice").answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 repeated lines left out"},
-		"a parent that is not in the file": {newScript().user("u", "", "go").answer("a", "gone", "m", say("x")), []string{"go", "x"}, "1 lines whose parent is not in the file"},
+			user("v", "e", "again").answer("a", "v", "m", say("x")), []string{"go", "again", "x"}, "1 answer no provider gave left out"},
+		"a repeated line":                  {newScript().user("u", "", "go").user("u", "", "twice").answer("a", "u", "m", say("x")), []string{"go", "x"}, "1 repeated line left out"},
+		"a parent that is not in the file": {newScript().user("u", "", "go").answer("a", "gone", "m", say("x")), []string{"go", "x"}, "1 line whose parent is not in the file"},
 		"an empty result":                  {newScript().user("u", "", "go").answer("a", "u", "m", use("A", "Bash")).result("t", "a", "A", `[]`).answer("b", "t", "n", say("x")), []string{"go", `"content":""`, "x"}, ""},
-		"an answer of thinking alone":      {newScript().user("u", "", "go").answer("a", "u", "m", `{"type":"thinking"}`).user("v", "a", "and").answer("b", "v", "n", say("x")), []string{"go", "and", "x"}, "1 answers without text or call left out"},
+		"an answer of thinking alone":      {newScript().user("u", "", "go").answer("a", "u", "m", `{"type":"thinking"}`).user("v", "a", "and").answer("b", "v", "n", say("x")), []string{"go", "and", "x"}, "1 answer without text or call left out"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"token-terminator/internal/amount"
 )
 
 //go:embed page.html.tmpl
@@ -73,9 +75,10 @@ type dearerView struct{ Anchor, Name, Text string }
 
 // tableView is one table; the first cell of a row is its head.
 type tableView struct {
-	ID, Caption, Note string
-	Head              []string
-	Rows, Foot        [][]cellView
+	ID, Caption string
+	Lead, Note  string // above and below it
+	Head        []string
+	Rows, Foot  [][]cellView
 }
 
 type cellView struct {
@@ -104,9 +107,14 @@ func (r Report) page(o Options) page {
 	}
 	p.Sessions = r.sessionTable()
 	p.Spread = r.spreadTable()
-	p.Tables = []tableView{
-		groupTable("forms", "By form", "form", r.Total.ByForm, r.Total.loss.byForm),
-		groupTable("tools", "By tool", "tool", r.Total.ByTool, r.Total.loss.byTool),
+	for i, t := range r.totals() {
+		n := ""
+		if i > 0 {
+			n = strconv.Itoa(i)
+		}
+		p.Tables = append(p.Tables,
+			groupTable("forms"+n, "By form"+r.measureOf(t), "form", t.ByForm, t.loss.byForm),
+			groupTable("tools"+n, "By tool"+r.measureOf(t), "tool", t.ByTool, t.loss.byTool))
 	}
 	p.Dearer, p.Tried = r.dearerViews()
 	p.Epochs = r.epochTable()
@@ -157,7 +165,7 @@ func bareShare(p *float64) string {
 
 func (r Report) facts(o Options) []fact {
 	t := r.Total
-	facts := []fact{{"Sessions", fmt.Sprintf("%s with %s turns", count(len(r.Sessions)), count(t.Turns))}}
+	facts := []fact{{"Sessions", fmt.Sprintf("%s with %s", count(len(r.Sessions)), amount.Of(t.Turns, "turn"))}}
 	if o.Command != "" {
 		facts = append(facts, fact{"Command", clean(o.Command)})
 	}
@@ -182,7 +190,7 @@ func (r Report) labels(o Options) []label {
 	case t.Tokens.Measure == Mixed:
 		tokens = label{assumed, "tokens: some sessions exact, some by a panel; never added up"}
 	case r.standIn() > 0:
-		tokens = label{assumed, fmt.Sprintf("tokens: exact counts, of a stand-in tokenizer for %s of %s sessions", count(r.standIn()), count(len(r.Sessions)))}
+		tokens = label{assumed, fmt.Sprintf("tokens: exact counts, of a stand-in tokenizer for %s of %s", count(r.standIn()), amount.Of(len(r.Sessions), "session"))}
 	}
 	prices := label{measured, "prices: of " + t.Cost.PriceRow.AsOf + ", row " + t.Cost.PriceRow.Name}
 	switch {
@@ -195,11 +203,11 @@ func (r Report) labels(o Options) []label {
 	}
 	out := []label{tokens, prices}
 	if t.PrefixAdded > 0 {
-		out = append(out, label{assumed, "prompts that were not recorded: " + count(t.PrefixAdded) + " tokens added to the bill in all"})
+		out = append(out, label{assumed, "prompts that were not recorded: " + amount.Of(t.PrefixAdded, "token") + " added to the bill in all"})
 	}
 	out = append(out,
 		label{assumed, "recoveries: " + pct(o.RecoveryPct) + " of hidden blocks are charged a fetch"},
-		label{measured, "evidence: " + count(t.RecoveriesChecked) + " originals read back and compared"})
+		label{measured, "evidence: " + amount.Of(t.RecoveriesChecked, "original") + " read back and compared"})
 	for i := range out {
 		out[i].Text = clean(out[i].Text)
 	}

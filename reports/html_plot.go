@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"token-terminator/internal/amount"
 )
 
 // Geometry of a plot, in its own units.
@@ -55,9 +57,9 @@ func armClass(arm string) string {
 func detail(s Session, i int, open bool) sessionView {
 	v := sessionView{
 		Anchor: anchor(i), Name: sessionName(s), Open: open, Saving: share(s.Cost.SavedPct) + " net", Beside: beside(s),
-		Meta: clean(fmt.Sprintf("%s, model %s, tokenizer %s, price row %s; %s messages, %s turns; %s originals kept, %s read back, %s failed",
-			cmp.Or(s.Source, "no source"), cmp.Or(s.Model, "not named"), cmp.Or(s.Tokenizer, "none"), cmp.Or(s.Cost.PriceRow.Name, "none"), count(s.Messages),
-			count(s.Turns), count(s.Artifacts), count(s.RecoveriesChecked), count(s.RecoveriesFailed))),
+		Meta: clean(fmt.Sprintf("%s, model %s, tokenizer %s, price row %s; %s, %s; %s kept, %s read back, %s failed",
+			cmp.Or(s.Source, "no source"), cmp.Or(s.Model, "not named"), cmp.Or(s.Tokenizer, "none"), cmp.Or(s.Cost.PriceRow.Name, "none"), amount.Of(s.Messages, "message"),
+			amount.Of(s.Turns, "turn"), amount.Of(s.Artifacts, "original"), count(s.RecoveriesChecked), count(s.RecoveriesFailed))),
 	}
 	for _, e := range s.Epochs {
 		v.Epochs = append(v.Epochs, clean(fmt.Sprintf("%s at turn %d, %s: %s", epochLetter(e.Kind), e.Turn, e.Kind, e.Reason)))
@@ -262,9 +264,9 @@ func turnTable(s Session, id, unit string) tableView {
 	}
 	v := tableView{ID: id + "turns", Caption: "Turn by turn", Head: []string{"turn"}}
 	if n > maxTurnRows {
-		v.Note = fmt.Sprintf("%d of %s turns, evenly picked; bills are of all turns so far, without recoveries.", maxTurnRows, count(n))
+		v.Lead = fmt.Sprintf("%d of %s turns, evenly picked; bills are of all turns so far, without recoveries.", maxTurnRows, count(n))
 	} else {
-		v.Note = "Bills are of all turns so far, without recoveries."
+		v.Lead = "Bills are of all turns so far, without recoveries."
 	}
 	bills := make([][]float64, len(s.series))
 	for k, x := range s.series {

@@ -91,7 +91,7 @@ func (r Report) spreadTable() *tableView {
 func groupTable(id, caption, first string, by map[string]Group, lost map[string]tally) tableView {
 	v := tableView{
 		ID: id, Caption: caption, Head: []string{first, "removed", "of them", "hidden", "needed later", "blocks", "before", "after"},
-		Note: "Tokens, each block counted once. of them: the removed share of the tokens before. hidden: blocks of which a part is out of sight.",
+		Note: "Tokens, each block counted once, in the form it has at the end. of them: the removed share of the tokens before. hidden: of the blocks, those of which a part is out of sight. needed later: hidden blocks that a later call needed, under the form they had then.",
 	}
 	most := 1
 	for _, g := range by {
@@ -101,7 +101,7 @@ func groupTable(id, caption, first string, by map[string]Group, lost map[string]
 		removed := number(g.Saved)
 		removed.Bar = bar
 		return []cellView{
-			text(cmp.Or(name, "(none)")), removed, text(share(ratio(g.Saved, g.TokensBefore))), number(l.hidden), number(l.needed),
+			text(cmp.Or(name, "(none)")), removed, text(share(ratio(g.Saved, g.TokensBefore))), number(g.Hidden), number(l.needed),
 			number(g.Blocks), number(g.TokensBefore), number(g.TokensAfter),
 		}
 	}
@@ -110,7 +110,7 @@ func groupTable(id, caption, first string, by map[string]Group, lost map[string]
 	names := keysBy(by, func(g Group) int { return g.Saved })
 	for _, name := range names {
 		g, l := by[name], lost[name]
-		sum, all = sum.Plus(g), tally{all.hidden + l.hidden, all.needed + l.needed}
+		sum, all = sum.Plus(g), tally{all.needed + l.needed}
 		v.Rows = append(v.Rows, row(name, g, l, barOf(ratio(g.Saved, most))))
 	}
 	if len(names) > 1 {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"token-terminator/internal/amount"
 )
 
 // Options is what a rendered report says beside the figures.
@@ -63,8 +65,10 @@ func (r Report) write(w io.Writer, o Options, s style) error {
 	r.spread(&b, s)
 	r.arms(&b, s)
 	r.epochs(&b, s)
-	groups(&b, s, "By form", "form", r.Total.ByForm)
-	groups(&b, s, "By tool", "tool", r.Total.ByTool)
+	for _, t := range r.totals() {
+		groups(&b, s, "By form"+r.measureOf(t), "form", t.ByForm)
+		groups(&b, s, "By tool"+r.measureOf(t), "tool", t.ByTool)
+	}
 	reasons(&b, s, r.Total.Reasons)
 	r.dearer(&b, s)
 	list(&b, s, "Notes", o.Notes)
@@ -84,7 +88,7 @@ func (r Report) intro(b *strings.Builder, o Options, s style) {
 	if o.Command != "" {
 		s.pair(b, "Command", o.Command)
 	}
-	s.pair(b, "Sessions", fmt.Sprintf("%s with %s turns", count(len(r.Sessions)), count(t.Turns)))
+	s.pair(b, "Sessions", fmt.Sprintf("%s with %s", count(len(r.Sessions)), amount.Of(t.Turns, "turn")))
 	s.pair(b, "Measure", fmt.Sprintf("%s, tokenizer %s", cmp.Or(t.Tokens.Measure, "none"), cmp.Or(t.Tokenizer, "none")))
 	s.pair(b, "Prices", priceLine(t.Cost))
 	if o.Cache != "" {
@@ -154,6 +158,14 @@ func (r Report) totals() []Session {
 	return out
 }
 
+// measureOf is ", exact" or ", panel" where a report has both.
+func (r Report) measureOf(t Session) string {
+	if r.Total.Tokens.Measure != Mixed {
+		return ""
+	}
+	return ", " + t.Tokens.Measure
+}
+
 func summary(b *strings.Builder, s style, t Session) {
 	c, d := t.Cost, t.Denominators
 	s.heading(b, "Total ("+cmp.Or(t.Tokens.Measure, "no measure")+")")
@@ -168,10 +180,10 @@ func summary(b *strings.Builder, s style, t Session) {
 	}
 	s.pair(b, "Saved of", fmt.Sprintf("%s touchable, %s new input, %s whole requests, %s the bill", share(ratio(t.UniqueTokensRemoved, d.Touchable)),
 		share(ratio(t.UniqueTokensRemoved, d.NewInput)), share(ratio(t.Tokens.Saved, d.Request)), share(c.SavedPct)))
-	s.pair(b, "Evidence", fmt.Sprintf("%s blocks hidden; %s originals kept, %s read back, %s failed", count(t.HiddenBlocks()), count(t.Artifacts),
+	s.pair(b, "Evidence", fmt.Sprintf("%s hidden; %s kept, %s read back, %s failed", amount.Of(t.HiddenBlocks(), "block"), amount.Of(t.Artifacts, "original"),
 		count(t.RecoveriesChecked), count(t.RecoveriesFailed)))
-	s.pair(b, "Needed later", fmt.Sprintf("%s of %s hidden blocks; fetching a page of each would cost %s more", count(t.NeededLater.Count), count(t.HiddenBlocks()), money(t.NeededLater.Debit, c.Unit)))
-	s.pair(b, "Safety", fmt.Sprintf("%s turns enlarged, %s passed through; %s prefix and %s pairing violations", count(t.EnlargedTurns),
+	s.pair(b, "Needed later", fmt.Sprintf("%s of %s; fetching a page of each would cost %s more", count(t.NeededLater.Count), amount.Of(t.HiddenBlocks(), "hidden block"), money(t.NeededLater.Debit, c.Unit)))
+	s.pair(b, "Safety", fmt.Sprintf("%s enlarged, %s passed through; %s prefix and %s pairing violations", amount.Of(t.EnlargedTurns, "turn"),
 		count(t.PassthroughTurns), count(t.PrefixViolations), count(t.PairingViolations)))
 	if l := t.Latency; l.P50 != nil {
 		s.pair(b, "Time a turn", fmt.Sprintf("%.1f ms median, %.1f ms p99, %.1f ms at most", *l.P50, *l.P99, *l.Max))

@@ -26,8 +26,8 @@ func New(sessions []Session) Report {
 }
 
 // Total sums what can be summed. Percentages and shares come from the sums,
-// latency percentiles from all turns; names that differ become "mixed"; an arm that
-// one session did not run is null. Epochs stay with their sessions.
+// latency percentiles from all turns; tokens of two measures are given apart; names that differ become "mixed"; an arm that
+// one session did not run is null. Epochs stay with their sessions: a total's are nil.
 func Total(sessions []Session) Session {
 	t := Session{ID: "total", ByForm: map[string]Group{}, ByTool: map[string]Group{}, Reasons: map[string]int{}}
 	for i := range sessions {
@@ -51,7 +51,9 @@ func Total(sessions []Session) Session {
 		t.loss.plus(s.loss)
 		t.Tokens.Measure = same(first, t.Tokens.Measure, s.Tokens.Measure)
 	}
+	t.Exact, t.Panel = sumOf(sessions, Exact), sumOf(sessions, Panel)
 	t.Finish()
+	t.Epochs = nil
 	return t
 }
 
@@ -110,12 +112,18 @@ func same(first bool, a, b string) string {
 	return Mixed
 }
 
-// WriteJSON writes the report as indented JSON with a newline at its end.
-func (r Report) WriteJSON(w io.Writer) error {
+// WriteJSON writes the report and the notes of o as indented JSON with a newline at
+// its end.
+func (r Report) WriteJSON(w io.Writer, o Options) error {
+	out := struct {
+		Sessions []Session `json:"sessions"`
+		Total    any       `json:"total"`
+		Notes    []string  `json:"notes"`
+	}{r.Sessions, asJSON(r.Total), append([]string{}, o.Notes...)}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
+	if err := enc.Encode(out); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestRenderingIsAsInTheGoldenFiles(t *testing.T) {
 		"one.txt":    {New([]Session{saver()}), func(r Report, b *bytes.Buffer) error { return r.WriteText(b, Options{Limits: []string{}}) }},
 		"empty.txt":  {New(nil), func(r Report, b *bytes.Buffer) error { return r.WriteText(b, Options{}) }},
 		"mixed.md":   {New([]Session{saver(), loser()}), func(r Report, b *bytes.Buffer) error { return r.WriteMarkdown(b, options()) }},
-		"mixed.json": {New([]Session{saver(), loser(), panelled()}), func(r Report, b *bytes.Buffer) error { return r.WriteJSON(b) }},
+		"mixed.json": {New([]Session{saver(), loser(), panelled()}), func(r Report, b *bytes.Buffer) error { return r.WriteJSON(b, options()) }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -62,16 +62,16 @@ func TestRenderingIsAsInTheGoldenFiles(t *testing.T) {
 func TestJSONHasTheContractsNames(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	require.NoError(t, New([]Session{{ID: "bare"}}).WriteJSON(&b))
+	require.NoError(t, New([]Session{{ID: "bare"}}).WriteJSON(&b, Options{}))
 	var got struct {
 		Sessions []map[string]json.RawMessage
 		Total    map[string]json.RawMessage
 	}
 	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
 	top := strings.Fields(`id source model tokenizer messages turns prefix_added tokens unique_tokens_removed cost denominators by_form by_tool epochs
-		prefix_violations enlarged_turns passthrough_turns artifacts recoveries_checked recoveries_failed pairing_violations needed_later latency_ms reasons`)
+		prefix_violations enlarged_turns passthrough_turns artifacts recoveries_checked recoveries_failed pairing_violations needed_later latency_ms reasons hidden_blocks`)
 	require.ElementsMatch(t, top, names(got.Sessions[0]))
-	require.ElementsMatch(t, top, names(got.Total))
+	require.ElementsMatch(t, append([]string{"exact", "panel"}, top...), names(got.Total))
 	inner := map[string]string{
 		"tokens":       "raw final saved measure",
 		"cost":         "unit price_row assumed raw final recovery_debit birth always_rewrite masking optimum saved_pct share_of_optimum",
@@ -226,4 +226,60 @@ func TestNumbersForPeople(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	require.Equal(t, []string{"b", "a", "c"}, keysBy(map[string]int{"a": 1, "b": 2, "c": 1}, func(n int) int { return n }))
+}
+
+// Measures are never added, a mixed row is unknown, and a total has no epochs.
+func TestJSONTotalSumsOnlyWhatCanBeSummed(t *testing.T) {
+	t.Parallel()
+	a, b := saver(), panelled()
+	b.Cost.PriceRow.Name = "another"
+	var buf bytes.Buffer
+	require.NoError(t, New([]Session{a, b}).WriteJSON(&buf, Options{Notes: []string{"a note"}}))
+	var got struct {
+		Total map[string]json.RawMessage
+		Notes []string
+	}
+	require.NoError(t, json.Unmarshal(buf.Bytes(), &got))
+	require.JSONEq(t, `{"raw":null,"final":null,"saved":null,"measure":"mixed"}`, string(got.Total["tokens"]))
+	for name, s := range map[string]Session{"exact": a, "panel": b} {
+		want, err := json.Marshal(Sum{1, s.Tokens.Raw, s.Tokens.Final, s.Tokens.Raw - s.Tokens.Final})
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(got.Total[name]))
+	}
+	require.Equal(t, "null", string(got.Total["epochs"]))
+	require.Equal(t, "null", string(got.Total["unique_tokens_removed"]))
+	require.Contains(t, string(got.Total["denominators"]), `"touchable": null`)
+	for _, by := range []string{"by_form", "by_tool"} {
+		var groups map[string]map[string]*int
+		require.NoError(t, json.Unmarshal(got.Total[by], &groups))
+		for name, g := range groups {
+			require.Positive(t, *g["blocks"], name)
+			require.Nil(t, g["saved"], name)
+			require.Nil(t, g["tokens_before"], name)
+		}
+	}
+	require.Contains(t, string(got.Total["cost"]), `"price_row": null`)
+	require.Equal(t, []string{"a note"}, got.Notes)
+}
+
+// A block that is shown in another form is hidden once, under the form it has at the end.
+func TestHiddenIsTheSameByFormByToolAndInAll(t *testing.T) {
+	t.Parallel()
+	var s Session
+	s.AddBlock(turn.Compressed, "Bash", 900, 100)
+	s.AddBlock(turn.Compressed, "Read", 800, 100)
+	s.DropBlock(turn.Compressed, "Bash", 900, 100)
+	s.AddBlock(turn.Receipt, "Bash", 900, 50)
+	s.AddBlock(turn.Layout, "Bash", 500, 300)
+	r := New([]Session{s})
+	require.NoError(t, r.Check())
+	require.Equal(t, 2, r.Total.Hidden)
+	for _, by := range []map[string]Group{r.Total.ByForm, r.Total.ByTool} {
+		sum := 0
+		for _, g := range by {
+			require.LessOrEqual(t, g.Hidden, g.Blocks)
+			sum += g.Hidden
+		}
+		require.Equal(t, r.Total.HiddenBlocks(), sum)
+	}
 }

@@ -37,8 +37,8 @@ func (s *Session) AddArmTurn(arm string, tokens int, cost float64) {
 	x.Tokens, x.Cost = append(x.Tokens, tokens), append(x.Cost, cost)
 }
 
-// tally counts hidden blocks and those a later recorded call needed.
-type tally struct{ hidden, needed int }
+// tally counts hidden blocks that a later recorded call needed.
+type tally struct{ needed int }
 
 // loss is what stands beside the savings of each form and of each tool.
 type loss struct{ byForm, byTool map[string]tally }
@@ -48,8 +48,8 @@ func (l *loss) add(form, tool string, t tally) {
 		l.byForm, l.byTool = map[string]tally{}, map[string]tally{}
 	}
 	f, u := l.byForm[form], l.byTool[tool]
-	l.byForm[form] = tally{f.hidden + t.hidden, f.needed + t.needed}
-	l.byTool[tool] = tally{u.hidden + t.hidden, u.needed + t.needed}
+	l.byForm[form] = tally{f.needed + t.needed}
+	l.byTool[tool] = tally{u.needed + t.needed}
 }
 
 func (l *loss) plus(m loss) {
@@ -62,7 +62,7 @@ func (l *loss) plus(m loss) {
 		}
 		for name, t := range pair.from {
 			have := (*pair.into)[name]
-			(*pair.into)[name] = tally{have.hidden + t.hidden, have.needed + t.needed}
+			(*pair.into)[name] = tally{have.needed + t.needed}
 		}
 	}
 }

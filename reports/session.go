@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"token-terminator/turn"
@@ -17,8 +18,12 @@ type Session struct {
 	Turns       int    `json:"turns"`
 	PrefixAdded int    `json:"prefix_added"` // tokens put before the messages in the bill only
 	Tokens      Tokens `json:"tokens"`
+	// Exact and Panel are the tokens of a total by measure; nil for a session.
+	Exact *Sum `json:"exact,omitempty"`
+	Panel *Sum `json:"panel,omitempty"`
 	// UniqueTokensRemoved counts each removed block once, however often it is sent.
 	UniqueTokensRemoved int              `json:"unique_tokens_removed"`
+	Hidden              int              `json:"hidden_blocks"` // at the end; HiddenBlocks
 	Cost                Cost             `json:"cost"`
 	Denominators        Denominators     `json:"denominators"`
 	ByForm              map[string]Group `json:"by_form"` // by turn.Form
@@ -41,12 +46,41 @@ type Session struct {
 }
 
 // Tokens is the input tokens of all turns: as recorded, as sent, and what that
-// saves. Measure is "exact", "panel", or "mixed" in a total over both.
+// saves. Measure is "exact", "panel", or "mixed" in a total over both, whose counts are
+// null in JSON: measures are never added.
 type Tokens struct {
 	Raw     int    `json:"raw"`
 	Final   int    `json:"final"`
 	Saved   int    `json:"saved"`
 	Measure string `json:"measure"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t Tokens) MarshalJSON() ([]byte, error) {
+	if t.Measure == Mixed {
+		return []byte(`{"raw":null,"final":null,"saved":null,"measure":"` + Mixed + `"}`), nil
+	}
+	type plain Tokens // without this method
+	return json.Marshal(plain(t))
+}
+
+// Sum is the tokens of the sessions of one measure.
+type Sum struct {
+	Sessions int `json:"sessions"`
+	Raw      int `json:"raw"`
+	Final    int `json:"final"`
+	Saved    int `json:"saved"`
+}
+
+// sumOf adds the sessions that were measured so.
+func sumOf(sessions []Session, measure string) *Sum {
+	var sum Sum
+	for _, s := range sessions {
+		if s.Tokens.Measure == measure {
+			sum = Sum{sum.Sessions + 1, sum.Raw + s.Tokens.Raw, sum.Final + s.Tokens.Final, sum.Saved + s.Tokens.Raw - s.Tokens.Final}
+		}
+	}
+	return &sum
 }
 
 // Measures of Tokens.
@@ -87,6 +121,15 @@ type PriceRow struct {
 	TTL       int     `json:"ttl"`        // seconds
 }
 
+// MarshalJSON implements json.Marshaler; the row of a total over several is null.
+func (p PriceRow) MarshalJSON() ([]byte, error) {
+	if p.Name == Mixed {
+		return []byte("null"), nil
+	}
+	type plain PriceRow // without this method
+	return json.Marshal(plain(p))
+}
+
 // Denominators is what a saving may be compared with: the unique tokens we may
 // touch, the unique tokens of all new input, the tokens of all whole requests as
 // recorded, and the recorded bill.
@@ -97,9 +140,11 @@ type Denominators struct {
 	Bill      float64 `json:"bill"`
 }
 
-// Group is the blocks of one form or tool, each counted once.
+// Group is the blocks of one form or tool, each counted once, in the form it has at the
+// end.
 type Group struct {
 	Blocks       int `json:"blocks"`
+	Hidden       int `json:"hidden"` // of those, in a form that hides text
 	TokensBefore int `json:"tokens_before"`
 	TokensAfter  int `json:"tokens_after"`
 	Saved        int `json:"saved"` // before − after
@@ -107,7 +152,7 @@ type Group struct {
 
 // Plus adds two groups.
 func (g Group) Plus(h Group) Group {
-	return Group{g.Blocks + h.Blocks, g.TokensBefore + h.TokensBefore, g.TokensAfter + h.TokensAfter, g.Saved + h.Saved}
+	return Group{g.Blocks + h.Blocks, g.Hidden + h.Hidden, g.TokensBefore + h.TokensBefore, g.TokensAfter + h.TokensAfter, g.Saved + h.Saved}
 }
 
 // Epoch is one turn at which old messages changed.
@@ -141,21 +186,25 @@ func (s *Session) AddBlock(form turn.Form, tool string, before, after int) {
 	if s.ByTool == nil {
 		s.ByTool = map[string]Group{}
 	}
-	g := Group{Blocks: 1, TokensBefore: before, TokensAfter: after, Saved: before - after}
+	g := Group{Blocks: 1, Hidden: hidden(form), TokensBefore: before, TokensAfter: after, Saved: before - after}
 	s.ByForm[string(form)] = s.ByForm[string(form)].Plus(g)
 	s.ByTool[tool] = s.ByTool[tool].Plus(g)
 	s.UniqueTokensRemoved += g.Saved
-	if form.Hides() {
-		s.loss.add(string(form), tool, tally{hidden: 1})
-	}
 }
 
 // DropBlock takes back one AddBlock: the block is shown in another form from now on.
 func (s *Session) DropBlock(form turn.Form, tool string, before, after int) {
-	g := Group{Blocks: -1, TokensBefore: -before, TokensAfter: -after, Saved: after - before}
+	g := Group{Blocks: -1, Hidden: -hidden(form), TokensBefore: -before, TokensAfter: -after, Saved: after - before}
 	take(s.ByForm, string(form), g)
 	take(s.ByTool, tool, g)
 	s.UniqueTokensRemoved += g.Saved
+}
+
+func hidden(form turn.Form) int {
+	if form.Hides() {
+		return 1
+	}
+	return 0
 }
 
 func take(by map[string]Group, name string, g Group) {
@@ -195,6 +244,7 @@ func (s *Session) Finish() {
 		share := (*c.Birth - c.Final - c.RecoveryDebit) / (*c.Birth - *c.Optimum)
 		s.Cost.ShareOfOptimum = &share
 	}
+	s.Hidden = s.HiddenBlocks()
 	s.Latency = latencyOf(s.latencies)
 	if s.ByForm == nil {
 		s.ByForm = map[string]Group{}
@@ -213,10 +263,8 @@ func (s *Session) Finish() {
 // HiddenBlocks is how many blocks are shown in a form that hides text.
 func (s Session) HiddenBlocks() int {
 	n := 0
-	for form, g := range s.ByForm {
-		if turn.Form(form).Hides() {
-			n += g.Blocks
-		}
+	for _, g := range s.ByForm {
+		n += g.Hidden
 	}
 	return n
 }

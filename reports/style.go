@@ -12,7 +12,7 @@ type plain struct{}
 // textWidth is the width of a text report, in runes.
 const textWidth = 100
 
-const pairWidth = 14
+const pairWidth = len("Against optimum")
 
 func (plain) title(b *strings.Builder, text string) {
 	b.WriteString(text + "\n" + strings.Repeat("=", utf8.RuneCountInString(text)) + "\n")
@@ -23,7 +23,7 @@ func (plain) heading(b *strings.Builder, text string) { b.WriteString("\n" + tex
 func (plain) table(b *strings.Builder, t table) { t.writeText(b) }
 
 func (plain) pair(b *strings.Builder, name, value string) {
-	wrap(b, fmt.Sprintf("  %-*s", pairWidth, name), value)
+	wrap(b, fmt.Sprintf("  %-*s ", pairWidth, name), value)
 }
 
 func (plain) item(b *strings.Builder, text string) { wrap(b, "  - ", text) }

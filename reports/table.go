@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"token-terminator/internal/amount"
 )
 
 // table is rows under a head; the first column is left-aligned, the others right.
@@ -83,22 +85,7 @@ func (t table) all() [][]string {
 }
 
 // count writes an integer with thousands separators.
-func count(n int) string {
-	digits := fmt.Sprintf("%d", n)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
+func count(n int) string { return amount.Number(n) }
 
 // money writes an amount: whole input-token equivalents, or four digits after the
 // point for a currency.

@@ -221,7 +221,7 @@ func TestServe_VaultCommandsGoThroughTheDaemon(t *testing.T) {
 	require.NoError(t, os.WriteFile(transcript, out.Body, 0o600))
 	require.Contains(t, run(exitRefused, "release", id, "--yes", "--transcripts", transcript), "is named in")
 	require.Contains(t, run(exitRefused, "release", id), "nothing was changed")
-	require.Contains(t, run(exitDone, "release", id, "--yes"), "removed 1 originals")
+	require.Contains(t, run(exitDone, "release", id, "--yes"), "removed 1 original")
 	require.Contains(t, run(exitUsage, "get", id), "released")
 	require.Contains(t, run(exitDone, "prune", "--yes"), "prune")
 	require.GreaterOrEqual(t, d.server.Stats().Frames, before+13)

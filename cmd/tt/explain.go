@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 
 	"token-terminator/datasets"
+	"token-terminator/internal/amount"
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
+	"token-terminator/request"
+	"token-terminator/tokens"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
@@ -38,7 +42,7 @@ type explainFlags struct {
 func explainVerb() verb {
 	v := verb{
 		name: "explain", summary: "why each tool result of a session is shown as it is",
-		usage: "[flags] FILE",
+		usage: "[flags] [FILE]",
 		help: `Replays one session and lists every tool result: the turn that decided, its form,
 the reason (docs/reasons.md), tokens before and after, and the id of the original.
 
@@ -90,6 +94,16 @@ func (f *explainFlags) run(s *stage, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.print(s, session, rows); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return usagef("%s in the input, named above; the rows are of what could be read", amount.Of(len(problems), "problem"))
+	}
+	return nil
+}
+
+func (f *explainFlags) print(s *stage, session datasets.Session, rows []explained) error {
 	if f.json {
 		return printJSON(s.stdout, map[string]any{"session": session.ID, "model": session.Model, "blocks": rows})
 	}
@@ -104,7 +118,7 @@ func (f *explainFlags) pick(s *stage, sessions []datasets.Session) (datasets.Ses
 	for _, session := range sessions {
 		if f.session == "" || session.ID == f.session {
 			if f.session == "" && len(sessions) > 1 {
-				fmt.Fprintf(s.stderr, "the first of %d sessions; --session ID names another\n", len(sessions))
+				fmt.Fprintf(s.stderr, "the first of %d sessions; --session ID names another: %s\n", len(sessions), idsOf(sessions[1:]))
 			}
 			return session, nil
 		}
@@ -112,7 +126,22 @@ func (f *explainFlags) pick(s *stage, sessions []datasets.Session) (datasets.Ses
 	if len(sessions) == 0 {
 		return datasets.Session{}, usagef("there is no session to explain")
 	}
-	return datasets.Session{}, usagef("there is no session %q", f.session)
+	return datasets.Session{}, usagef("there is no session %q; there are: %s", f.session, idsOf(sessions))
+}
+
+// maxListed bounds the ids of a message.
+const maxListed = 20
+
+func idsOf(sessions []datasets.Session) string {
+	var ids []string
+	for _, session := range sessions {
+		if len(ids) == maxListed {
+			ids = append(ids, fmt.Sprintf("and %d more", len(sessions)-maxListed))
+			break
+		}
+		ids = append(ids, session.ID)
+	}
+	return strings.Join(ids, ", ")
 }
 
 // explain replays the session over a temporary vault and collects each decision.
@@ -133,13 +162,34 @@ func (f *explainFlags) explain(ctx context.Context, settings compile.Settings, s
 	if err := r.openPipeline(ctx, []datasets.Session{session}, v, 64<<20); err != nil {
 		return nil, err
 	}
-	r.trace = func(i int, detail compile.Outcome) { rows = append(rows, f.rows(i, detail)...) }
+	meter := r.compiler.Meter(session.Model)
+	r.trace = func(i int, in []byte, detail compile.Outcome) {
+		rows = append(rows, f.rows(i, sized(meter, in, detail))...)
+	}
 	run := r.session(ctx, session)
 	if err := r.pipeline.stop(context.WithoutCancel(ctx)); err != nil {
 		return nil, storage(err)
 	}
 	sort.SliceStable(rows, func(a, b int) bool { return rows[a].Message < rows[b].Message })
 	return rows, run.err
+}
+
+// sized counts the strings that were left alone before anybody had to count them.
+func sized(meter *tokens.Meter, in []byte, detail compile.Outcome) compile.Outcome {
+	var doc *request.Doc
+	for n, k := range detail.Kept {
+		if k.Tokens > 0 || k.Reason == turn.BelowFloor {
+			continue
+		}
+		if doc == nil {
+			var err error
+			if doc, err = request.Parse(in); err != nil {
+				return detail
+			}
+		}
+		detail.Kept[n].Tokens = meter.JSONString(textAt(doc, k.Message, k.Block)).Tokens
+	}
+	return detail
 }
 
 func (f *explainFlags) rows(i int, detail compile.Outcome) []explained {
@@ -165,8 +215,8 @@ func (f *explainFlags) rows(i int, detail compile.Outcome) []explained {
 }
 
 func (f *explainFlags) table(w io.Writer, session datasets.Session, rows []explained) error {
-	fmt.Fprintf(w, "%s (%s), %d messages\n\n%5s %5s  %-18s %-9s %-11s %7s %7s  %-20s %s\n",
-		session.ID, session.Model, len(session.Messages), "turn", "msg", "tool", "kind", "form", "before", "after", "reason", "id")
+	fmt.Fprintf(w, "%s (%s), %s\n\n%5s %5s  %-18s %-9s %-11s %7s %7s  %-20s %s\n",
+		session.ID, session.Model, amount.Of(len(session.Messages), "message"), "turn", "msg", "tool", "kind", "form", "before", "after", "reason", "id")
 	for _, r := range rows {
 		id := ""
 		if r.ID != "" {

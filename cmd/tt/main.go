@@ -42,10 +42,20 @@ func verbs() []verb {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ending(signal.Ignored(syscall.SIGHUP))...)
 	defer stop()
 	s := &stage{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, environ: os.Environ}
 	os.Exit(run(s, os.Args))
+}
+
+// ending lists the signals that end a command in order, its temporary folder removed. A
+// closed terminal is one, unless whoever started us has it ignored, as nohup does.
+func ending(nohup bool) []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !nohup {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // run executes one command line and gives its exit code.

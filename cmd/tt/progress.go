@@ -18,13 +18,15 @@ type progress struct {
 	finished int
 	last     time.Time
 	shown    bool
+	now      func() time.Time
 }
 
-// progressEvery is how often a line is written when stderr is no terminal.
-const progressEvery = 5 * time.Second
+// progressEvery is how often a line is written for a long session, or at all when
+// stderr is no terminal.
+const progressEvery = 3 * time.Second
 
 func newProgress(s *stage, quiet bool, total int) *progress {
-	p := &progress{stage: s, quiet: quiet, total: total, last: time.Now()}
+	p := &progress{stage: s, quiet: quiet, total: total, last: time.Now(), now: time.Now}
 	if file, ok := s.stderr.(*os.File); ok {
 		if info, err := file.Stat(); err == nil {
 			p.terminal = info.Mode()&os.ModeCharDevice != 0
@@ -45,10 +47,27 @@ func (p *progress) done(what string) {
 		p.shown = true
 		return
 	}
-	if time.Since(p.last) >= progressEvery {
-		p.last = time.Now()
+	if p.now().Sub(p.last) >= progressEvery {
+		p.last = p.now()
 		fmt.Fprintf(p.stage.stderr, "%d of %d done\n", p.finished, p.total)
 	}
+}
+
+// turn says how far the session is that takes its time.
+func (p *progress) turn(what string, k, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.quiet || p.now().Sub(p.last) < progressEvery {
+		return
+	}
+	p.last = p.now()
+	line := fmt.Sprintf("%d of %d done; %.60s turn %d of %d", p.finished, p.total, what, k, n)
+	if p.terminal {
+		fmt.Fprint(p.stage.stderr, "\r\x1b[K"+line)
+		p.shown = true
+		return
+	}
+	fmt.Fprintln(p.stage.stderr, line)
 }
 
 // at says how far a run is that counts by itself.
@@ -63,8 +82,8 @@ func (p *progress) at(done, total int, what string) {
 		p.shown = true
 		return
 	}
-	if time.Since(p.last) >= progressEvery {
-		p.last = time.Now()
+	if p.now().Sub(p.last) >= progressEvery {
+		p.last = p.now()
 		fmt.Fprintf(p.stage.stderr, "%d of %d %s\n", done, total, what)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"token-terminator/internal/amount"
 	"token-terminator/turn"
 	"token-terminator/vault"
 )
@@ -48,7 +49,7 @@ Examples:
 			return err
 		}
 		if len(rest) != 1 {
-			return usagef("recover takes one id, got %d arguments", len(rest)).try("tt recover a_1234abcd")
+			return usagef("recover takes one id, got %s", amount.Of(len(rest), "argument")).try("tt recover a_1234abcd")
 		}
 		return f.run(s, "get", []string{idIn(rest[0])})
 	}

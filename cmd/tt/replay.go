@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"token-terminator/datasets"
+	"token-terminator/internal/amount"
 	"token-terminator/ledger"
 	"token-terminator/plan"
 	"token-terminator/reduce"
@@ -35,7 +36,7 @@ type replayFlags struct {
 func replayVerb() verb {
 	v := verb{
 		name: "replay", summary: "what would I have saved? Replays recorded sessions through the whole pipeline",
-		usage: "[flags] [FILE or FOLDER …]",
+		usage: "[flags] [FILE or FOLDER…]",
 		help: `Without arguments the bundled sessions are replayed. Files may be Claude Code
 transcripts (~/.claude/projects/…/*.jsonl), OpenAI-style JSON lines (one object with
 "messages", or one request a line with equal "id"), or the corpus format; a folder
@@ -101,8 +102,8 @@ type replay struct {
 	cache    plan.Cache
 	folder   string // of the vault
 	progress *progress
-	trace    func(turn int, detail compile.Outcome) // explain's ear, nil in a replay
-	failed   []error                                // of sessions that are in no figure
+	trace    func(turn int, in []byte, detail compile.Outcome) // explain's ear, nil in a replay
+	failed   []error                                           // of sessions that are in no figure
 }
 
 func (f *replayFlags) run(s *stage, paths, args []string) error {
@@ -128,7 +129,7 @@ func (f *replayFlags) run(s *stage, paths, args []string) error {
 		fmt.Fprintln(s.stderr, "tt:", problem)
 	}
 	if len(sessions) == 0 && f.minMessages > 0 {
-		return usagef("no session has %d messages", f.minMessages).try("a smaller --min-messages")
+		return usagef("no session has %s", amount.Of(f.minMessages, "message")).try("a smaller --min-messages")
 	}
 	if len(sessions) == 0 {
 		return usagef("there is no session to replay").try("tt replay --help shows the formats")
@@ -248,7 +249,7 @@ func (r *replay) all(ctx context.Context, sessions []datasets.Session) (report r
 		notes = append(notes, one.notes...)
 	}
 	if len(r.failed) > 0 {
-		notes = append(notes, plural(len(r.failed), "session")+" could not be replayed: in no figure")
+		notes = append(notes, amount.Of(len(r.failed), "session")+" could not be replayed: in no figure")
 	}
 	r.progress.end()
 	report = reports.New(figures)
@@ -306,14 +307,13 @@ func (f *replayFlags) print(s *stage, report reports.Report, notes, args []strin
 	options := reports.Options{
 		Command: strings.TrimSpace("tt replay " + strings.Join(args, " ")), RecoveryPct: f.rate, Cache: f.cache, Notes: notes,
 	}
-	if err := f.writePage(report, options); err != nil {
-		return err
-	}
+	write := report.WriteText
 	switch {
 	case f.json:
-		return report.WriteJSON(s.stdout)
+		write = report.WriteJSON
 	case f.markdown:
-		return report.WriteMarkdown(s.stdout, options)
+		write = report.WriteMarkdown
 	}
-	return report.WriteText(s.stdout, options)
+	// Both are tried: a page that cannot be written costs no report, and none a page.
+	return errors.Join(write(s.stdout, options), f.writePage(report, options))
 }

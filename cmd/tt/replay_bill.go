@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"token-terminator/internal/amount"
 	"token-terminator/plan"
 	"token-terminator/reports"
 	"token-terminator/request"
@@ -115,7 +116,7 @@ func (r *replay) sensitivity(runs []*sessionRun) []string {
 		}
 		whose := ""
 		if sessions < len(runs) {
-			whose = fmt.Sprintf(" of %s under study", plural(sessions, "session"))
+			whose = fmt.Sprintf(" of %s under study", amount.Of(sessions, "session"))
 		}
 		notes = append(notes, fmt.Sprintf("with a cached token at %g instead of %g the same forms save %.1f %% of the bill%s",
 			read, plan.Study().Read, 100*(1-net/raw), whose))

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"token-terminator/internal/amount"
 	"token-terminator/reports"
 )
 
@@ -66,9 +67,9 @@ func (r *replay) verdict(t reports.Session, problems int) error {
 	case t.RecoveriesFailed > 0 || t.PairingViolations > 0 || t.EnlargedTurns > 0:
 		return refusedf("the replay broke a promise: see recoveries, pairing and enlarged turns above")
 	case len(r.failed) > 0:
-		return fmt.Errorf("%s could not be replayed, named above; the figures are of the others", plural(len(r.failed), "session"))
+		return fmt.Errorf("%s could not be replayed, named above; the figures are of the others", amount.Of(len(r.failed), "session"))
 	case problems > 0:
-		return usagef("%s in the inputs, named above; the figures are of what could be read", plural(problems, "problem"))
+		return usagef("%s in the inputs, named above; the figures are of what could be read", amount.Of(problems, "problem"))
 	}
 	return nil
 }

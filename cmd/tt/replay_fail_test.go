@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,7 +94,7 @@ func TestReplay_ADefectEndsOneSessionOnly(t *testing.T) {
 	require.NoError(t, err)
 	var once sync.Once
 	r := &replay{flags: &f, settings: settings, pricing: prices, cache: cache, progress: newProgress(s, true, 2)}
-	r.trace = func(int, compile.Outcome) {
+	r.trace = func(int, []byte, compile.Outcome) {
 		once.Do(func() { panic("secret words of the session") })
 	}
 	report, notes, err := r.all(s.ctx, sessions)
@@ -110,4 +111,10 @@ func TestReplay_ADefectEndsOneSessionOnly(t *testing.T) {
 	for _, entry := range left {
 		require.NotContains(t, entry.Name(), "token-terminator-replay", "originals are left behind")
 	}
+}
+
+func TestAClosedTerminalEndsACommandInOrder(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, ending(false), syscall.SIGHUP)
+	require.NotContains(t, ending(true), syscall.SIGHUP)
 }

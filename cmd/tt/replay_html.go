@@ -22,7 +22,7 @@ func (f *replayFlags) checkPage() error {
 		if info, err := os.Stat(filepath.Dir(f.html)); err != nil || !info.IsDir() {
 			return usagef("--html %s: the folder is not there", f.html).try("make the folder first")
 		}
-		return nil
+		return f.checkFolder()
 	}
 	if err != nil {
 		return usagef("--html: %w", err).try("--html report.html")
@@ -32,7 +32,32 @@ func (f *replayFlags) checkPage() error {
 	if n, _ := io.ReadFull(file, head); string(head[:n]) != reports.PageStart {
 		return usagef("--html %s would overwrite a file that is no page of this program", f.html).try("--html with a new name")
 	}
+	return f.checkFolder()
+}
+
+// checkFolder says before the work, not after it, that the page has no place.
+func (f *replayFlags) checkFolder() error {
+	file, err := os.CreateTemp(filepath.Dir(f.html), ".tt-page-*")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	if err != nil {
+		return f.noPage(err)
+	}
 	return nil
+}
+
+// noPage names the user's file, not the one beside it that is moved there.
+func (f *replayFlags) noPage(err error) *failure {
+	var path *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return storage(fmt.Errorf("--html %s cannot be written: %w", f.html, err)).try("--html in a folder of yours")
 }
 
 // writePage puts the page beside its place and then moves it there, so that it is
@@ -47,7 +72,7 @@ func (f *replayFlags) writePage(report reports.Report, o reports.Options) error 
 	}
 	file, err := os.CreateTemp(filepath.Dir(f.html), ".tt-page-*") // 0600
 	if err != nil {
-		return storage(fmt.Errorf("write page: %w", err))
+		return f.noPage(err)
 	}
 	_, err = file.Write(page.Bytes())
 	err = errors.Join(err, file.Close())
@@ -55,7 +80,8 @@ func (f *replayFlags) writePage(report reports.Report, o reports.Options) error 
 		err = os.Rename(file.Name(), f.html)
 	}
 	if err != nil {
-		return storage(fmt.Errorf("write page: %w", errors.Join(err, os.Remove(file.Name()))))
+		_ = os.Remove(file.Name())
+		return f.noPage(err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"token-terminator/internal/amount"
 	"token-terminator/reduce"
 	"token-terminator/request"
 	"token-terminator/turn"
@@ -64,13 +65,13 @@ func (r *replay) remarks(runs []*sessionRun) []string {
 		}
 	}
 	if sessions > 0 {
-		notes = append(notes, fmt.Sprintf("%d sessions do not hold their host's whole prompt: %d tokens stand for it in the bill, not in the tokens (--prefix)", sessions, added))
+		notes = append(notes, fmt.Sprintf("not the host's whole prompt in %s: %s stand for it in the bill, not in the tokens (--prefix)", amount.Of(sessions, "session"), amount.Of(added, "token")))
 	}
 	if tails > 0 {
-		notes = append(notes, fmt.Sprintf("%d messages at the end of %d sessions have no recorded answer: they are in no turn", tail, tails))
+		notes = append(notes, fmt.Sprintf("%s at the end of %s: no recorded answer, so in no turn", amount.Of(tail, "message"), amount.Of(tails, "session")))
 	}
 	if foreign > 0 {
-		notes = append(notes, fmt.Sprintf("%d sessions pass unchanged: the provider keeps their history, or their input is one string", foreign))
+		notes = append(notes, fmt.Sprintf("passed unchanged, since the provider keeps the history or the input is one string: %s", amount.Of(foreign, "session")))
 	}
 	return append(notes, "our requests declare the recovery tool (about 110 tokens); enlarged turns are counted against the request with it, tokens and bill against the request without it")
 }

@@ -14,6 +14,7 @@ import (
 
 	"token-terminator/actors"
 	"token-terminator/datasets"
+	"token-terminator/internal/amount"
 	"token-terminator/plan"
 	"token-terminator/reduce/compile"
 	"token-terminator/reports"
@@ -152,7 +153,7 @@ func (p pricing) notes(sessions []datasets.Session) []string {
 		if row.Name == plan.StudyName {
 			what = "study (assumed, no money), because no row names " + strings.Join(p.without(sessions), ", ")
 		}
-		notes = append(notes, fmt.Sprintf("price row of %s: %s", plural(used[row.Name], "session"), what))
+		notes = append(notes, fmt.Sprintf("price row of %s: %s", amount.Of(used[row.Name], "session"), what))
 	}
 	return notes
 }
@@ -185,13 +186,6 @@ func describeRow(row plan.Row) string {
 		text += "; it caches marked prefixes only, --cache marks prices three moving marks"
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // list prints the rows of the day, or the one that a model gets.
@@ -326,11 +320,11 @@ func (r *replay) tierNote(runs []*sessionRun) []string {
 	if turns == 0 {
 		return nil
 	}
-	amount := fmt.Sprintf("%.0f %s", saved, unit)
+	sum := fmt.Sprintf("%.0f %s", saved, unit)
 	if unit == unitUSD {
-		amount = fmt.Sprintf("%.4f %s", saved, unit)
+		sum = fmt.Sprintf("%.4f %s", saved, unit)
 	}
-	return []string{fmt.Sprintf("%s stayed under the line over which the provider reprices a whole request: %s of the saving", plural(turns, "turn"), amount)}
+	return []string{fmt.Sprintf("%s stayed under the line over which the provider reprices a whole request: %s of the saving", amount.Of(turns, "turn"), sum)}
 }
 
 // underLine counts turns that were over a tier's line as recorded and are not as

@@ -91,6 +91,9 @@ func (r *replay) session(ctx context.Context, s datasets.Session) (run *sessionR
 		if ctx.Err() != nil {
 			break
 		}
+		if r.progress != nil { // explain has none
+			r.progress.turn(s.ID, i+1, len(run.turns))
+		}
 		if run.err = run.turn(ctx, i, moments[i]); run.err != nil {
 			run.err = fmt.Errorf("replay %s turn %d: %w", s.ID, i+1, run.err)
 			return run
@@ -158,7 +161,7 @@ func (run *sessionRun) turn(ctx context.Context, i int, m moment) error {
 	}
 	detail, _ := answer.Detail.(compile.Outcome)
 	if run.r.trace != nil {
-		run.r.trace(i, detail)
+		run.r.trace(i, in, detail)
 	}
 	if err := run.dump.turn(i, in, answer.Body, detail.Blocks); err != nil {
 		return storage(err)

@@ -121,7 +121,7 @@ func TestReplay_TwoRunsGiveEqualBytes(t *testing.T) {
 var contractFields = []string{
 	"id", "source", "model", "tokenizer", "messages", "turns", "prefix_added", "tokens", "unique_tokens_removed", "cost",
 	"denominators", "by_form", "by_tool", "epochs", "prefix_violations", "enlarged_turns", "passthrough_turns", "artifacts",
-	"recoveries_checked", "recoveries_failed", "pairing_violations", "needed_later", "latency_ms", "reasons",
+	"recoveries_checked", "recoveries_failed", "pairing_violations", "needed_later", "latency_ms", "reasons", "hidden_blocks",
 }
 
 func TestReplay_JSONKeepsTheContract(t *testing.T) {
@@ -139,7 +139,11 @@ func TestReplay_JSONKeepsTheContract(t *testing.T) {
 		for key := range s {
 			have = append(have, key)
 		}
-		require.ElementsMatch(t, contractFields, have)
+		want := contractFields
+		if string(s["id"]) == `"total"` {
+			want = append([]string{"exact", "panel"}, want...)
+		}
+		require.ElementsMatch(t, want, have)
 	}
 	var cost map[string]any
 	require.NoError(t, json.Unmarshal(sessions[0]["cost"], &cost))
@@ -267,7 +271,7 @@ func TestReplay_SaysWhatItLeftOut(t *testing.T) {
 	foreign := write("anthropic.jsonl", `{"id":"foreign","model":"claude-sonnet-5-5","max_tokens":99,"system":"You help.","messages":[{"role":"user","content":"list"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.go b.go"}]},{"role":"assistant","content":"two"}]}`+"\n")
 	code, out, errs := tt(t, "", "replay", open)
 	require.Equal(t, exitDone, code, errs)
-	require.Contains(t, out, "1 messages at the end of 1 sessions have no recorded answer")
+	require.Contains(t, out, "1 message at the end of 1 session: no recorded answer")
 	code, out, errs = tt(t, "", "replay", "--json", foreign)
 	require.Contains(t, []int{exitDone, exitUsage}, code, errs)
 	if code == exitDone {

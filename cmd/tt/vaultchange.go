@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"token-terminator/host"
+	"token-terminator/internal/amount"
 	"token-terminator/internal/safefile"
 	"token-terminator/vault"
 )
@@ -60,7 +61,7 @@ type backupPlan struct {
 
 func (f *vaultFlags) backup(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
-		return usagef("vault backup takes the folder or file to write, got %d arguments", len(args)).try("tt vault --help")
+		return usagef("vault backup takes the folder or file to write, got %s", amount.Of(len(args), "argument")).try("tt vault --help")
 	}
 	v, done, err := f.open(folder, true)
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *vaultFlags) backup(s *stage, folder string, args []string) error {
 			return storage(err)
 		}
 		p := backupPlan{true, v.Path(), to, st.Artifacts, st.Stored}
-		return f.tell(s, p, "would copy %d originals (%s) to %s\n", p.Artifacts, megabytes(p.Bytes), to.File)
+		return f.tell(s, p, "would copy %s (%s) to %s\n", amount.Of(p.Artifacts, "original"), megabytes(p.Bytes), to.File)
 	}
 	show, end := f.change.pages(s, "pages copied")
 	c, err := v.Backup(s.ctx, to, show)
@@ -82,7 +83,7 @@ func (f *vaultFlags) backup(s *stage, folder string, args []string) error {
 	if err != nil {
 		return storageOrTaken(err)
 	}
-	if err := f.tell(s, c, "%s: %d originals, every hash checked, %s\n", c.File, c.Artifacts, megabytes(c.Bytes)); err != nil {
+	if err := f.tell(s, c, "%s: %s, every hash checked, %s\n", c.File, amount.Of(c.Artifacts, "original"), megabytes(c.Bytes)); err != nil {
 		return err
 	}
 	if !c.Report.Sound() {
@@ -116,7 +117,7 @@ type restored struct {
 
 func (f *vaultFlags) restore(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
-		return usagef("vault restore takes the backup's folder or file, got %d arguments", len(args)).try("tt vault --help")
+		return usagef("vault restore takes the backup's folder or file, got %s", amount.Of(len(args), "argument")).try("tt vault --help")
 	}
 	if daemon := daemonOf(s.ctx, folder); daemon != nil {
 		daemon.Close()
@@ -157,12 +158,12 @@ func (f *vaultFlags) tellRestore(s *stage, out restored) error {
 	if f.json {
 		return printJSON(s.stdout, out)
 	}
-	fmt.Fprintf(s.stdout, "backup   %s: %d originals, %d damaged, %d lost\nvault    %s", p.From.File, p.Artifacts, len(p.Report.Damaged), len(p.Report.Lost), p.To.File)
+	fmt.Fprintf(s.stdout, "backup   %s: %s, %d damaged, %d lost\nvault    %s", p.From.File, amount.Of(p.Artifacts, "original"), len(p.Report.Damaged), len(p.Report.Lost), p.To.File)
 	switch {
 	case p.Broken != "":
 		fmt.Fprintf(s.stdout, " cannot be read (%s)", p.Broken)
 	case p.Replaces:
-		fmt.Fprintf(s.stdout, " holds %d originals that the backup lacks", p.Missing)
+		fmt.Fprintf(s.stdout, " holds %s that the backup lacks", amount.Of(p.Missing, "original"))
 	default:
 		fmt.Fprint(s.stdout, " does not exist yet")
 	}
@@ -176,13 +177,13 @@ func (f *vaultFlags) tellRestore(s *stage, out restored) error {
 	for _, name := range out.Done.Aside {
 		fmt.Fprintf(s.stdout, "aside    %s\n", name)
 	}
-	_, err := fmt.Fprintf(s.stdout, "restored %d originals, every hash checked\n", out.Done.Artifacts)
+	_, err := fmt.Fprintf(s.stdout, "restored %s, every hash checked\n", amount.Of(out.Done.Artifacts, "original"))
 	return err
 }
 
 func (f *vaultFlags) importFile(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
-		return usagef("vault import takes one file, got %d arguments", len(args)).try("tt vault --help")
+		return usagef("vault import takes one file, got %s", amount.Of(len(args), "argument")).try("tt vault --help")
 	}
 	show, end := f.change.pages(s, "rows read")
 	out, err := f.runImport(s, folder, args[0], show)

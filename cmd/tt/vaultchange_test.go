@@ -48,7 +48,7 @@ func TestVaultRelease_WantsAWordAndNamesWhatGoes(t *testing.T) {
 
 	code, out, errs := tt(t, "", "vault", "release", "--session", "s", "--vault", dir)
 	require.Equal(t, exitRefused, code)
-	require.Contains(t, out, "released: 1 originals")
+	require.Contains(t, out, "released: 1 original")
 	require.Contains(t, errs, "--yes")
 	named := ttJSON(t, exitRefused, "vault", "release", "--session", "s", "--vault", dir, "--yes", "--transcripts", live)
 	require.Nil(t, named["done"])

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"token-terminator/internal/amount"
 	"token-terminator/vault"
 )
 
@@ -128,7 +129,7 @@ func (f *vaultFlags) act(s *stage, folder, name string, args []string) error {
 		return usagef("there is no vault action %q", name).try("tt vault --help")
 	}
 	if len(args) != a.args {
-		return usagef("vault %s takes %d arguments, got %d", name, a.args, len(args)).try("tt vault --help")
+		return usagef("vault %s takes %s, got %d", name, amount.Of(a.args, "argument"), len(args)).try("tt vault --help")
 	}
 	v, done, err := f.open(folder, true)
 	if err != nil {
@@ -248,7 +249,7 @@ func (f *vaultFlags) list(ctx context.Context, s *stage, v *vault.Vault, _ []str
 
 func (f *vaultFlags) listing(s *stage, list vault.Listing, err error) error {
 	if err == nil && list.Damaged > 0 {
-		fmt.Fprintf(s.stderr, "%d originals could not be read and were not searched; tt vault verify names them\n", list.Damaged)
+		fmt.Fprintf(s.stderr, "%s could not be read and not searched; tt vault verify names them\n", amount.Of(list.Damaged, "original"))
 	}
 	if err != nil || f.json {
 		return f.show(s, list, err)

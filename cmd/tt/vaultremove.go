@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"token-terminator/internal/amount"
 	"token-terminator/vault"
 )
 
@@ -76,7 +77,7 @@ func (f *vaultFlags) remove(s *stage, folder string, plan func(*vault.Vault) (va
 	}
 	switch {
 	case !clean:
-		return (&failure{code: exitRefused, err: fmt.Errorf("%w: %d originals named, %d files unread", vault.ErrNamed, len(out.Transcripts.Named), len(out.Transcripts.Unread))}).
+		return (&failure{code: exitRefused, err: fmt.Errorf("%w: %s named, %s unread", vault.ErrNamed, amount.Of(len(out.Transcripts.Named), "original"), amount.Of(len(out.Transcripts.Unread), "file"))}).
 			try("keep them, or say --lose-evidence when those transcripts are not needed any more")
 	case out.Done == nil && !f.change.dryRun:
 		return refusedf("nothing was changed").try("say --yes to carry this out")
@@ -95,7 +96,7 @@ func (f *vaultFlags) carryOut(s *stage, v *vault.Vault, out *removal) error {
 		err = v.Compact(s.ctx)
 	}
 	if err != nil {
-		fmt.Fprintf(s.stderr, "%d of %d originals were removed until then; the same command goes on from there\n", done.Artifacts, out.Artifacts)
+		fmt.Fprintf(s.stderr, "%s of %s removed until then; the same command goes on from there\n", amount.Number(done.Artifacts), amount.Of(out.Artifacts, "original"))
 		return storage(err)
 	}
 	out.Done = &done
@@ -106,16 +107,16 @@ func (f *vaultFlags) tellRemoval(s *stage, out removal) error {
 	if f.json {
 		return printJSON(s.stdout, out)
 	}
-	fmt.Fprintf(s.stdout, "%s: %d originals (%s), %d pins, %d remembered messages, %d sessions\n",
-		out.Why, out.Artifacts, megabytes(out.Bytes), out.Pins, out.Nodes, len(out.Sessions))
+	fmt.Fprintf(s.stdout, "%s: %s (%s), %s, %s, %s\n",
+		out.Why, amount.Of(out.Artifacts, "original"), megabytes(out.Bytes), amount.Of(out.Pins, "pin"), amount.Of(out.Nodes, "remembered message"), amount.Of(len(out.Sessions), "session"))
 	for _, d := range out.IDs {
-		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %d pins\n", d.ID, d.Bytes, d.Pins)
+		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %s\n", d.ID, d.Bytes, amount.Of(int(d.Pins), "pin"))
 	}
 	if more := out.Artifacts - len(out.IDs); more > 0 {
 		fmt.Fprintf(s.stdout, "  and %d more\n", more)
 	}
 	if t := out.Transcripts; t != nil {
-		fmt.Fprintf(s.stdout, "searched %d files (%s): %d named, %d unread\n", t.Files, megabytes(t.Bytes), len(t.Named), len(t.Unread))
+		fmt.Fprintf(s.stdout, "searched %s (%s): %d named, %d unread\n", amount.Of(t.Files, "file"), megabytes(t.Bytes), len(t.Named), len(t.Unread))
 		for _, n := range t.Named {
 			fmt.Fprintf(s.stdout, "  %s is named in %s\n", n.ID, n.Path)
 		}
@@ -126,7 +127,7 @@ func (f *vaultFlags) tellRemoval(s *stage, out removal) error {
 	if out.Done == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(s.stdout, "removed %d originals (%s), %d pins, %d remembered messages; %d are in use again and stay\n",
-		out.Done.Artifacts, megabytes(out.Done.Bytes), out.Done.Pins, out.Done.Nodes, out.Done.Kept)
+	_, err := fmt.Fprintf(s.stdout, "removed %s (%s), %s, %s; %d in use again stay\n",
+		amount.Of(out.Done.Artifacts, "original"), megabytes(out.Done.Bytes), amount.Of(int(out.Done.Pins), "pin"), amount.Of(int(out.Done.Nodes), "remembered message"), out.Done.Kept)
 	return err
 }

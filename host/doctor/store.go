@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"token-terminator/internal/amount"
 	"token-terminator/internal/sqlitefile"
 	"token-terminator/ledger"
 	"token-terminator/turn"
@@ -61,7 +62,7 @@ func (e *exam) sample(v *vault.Vault, st vault.Status) {
 		e.fail("vault", "keep a copy of the folder, run tt vault verify, then tt vault restore from a backup", "%d of the %d newest originals do not match their hash", bad, read)
 		return
 	}
-	e.ok("vault", "schema %d, %d originals, the %d newest match their hashes", st.Schema, st.Artifacts, read)
+	e.ok("vault", "schema %d, %s, the %d newest match their hashes", st.Schema, amount.Of(st.Artifacts, "original"), read)
 }
 
 func (e *exam) capacity(st vault.Status) {
@@ -128,7 +129,7 @@ func (e *exam) ledger() {
 		e.warn("ledger", storeAdvice(err, "move the file away; a new one is made"), "it cannot be summed (%s)", storeCause(err))
 		return
 	}
-	e.ok("ledger", "%d turns of %d sessions", sum.Turns, sum.Sessions)
+	e.ok("ledger", "%s of %s", amount.Of(int(sum.Turns), "turn"), amount.Of(int(sum.Sessions), "session"))
 	e.calibration(r)
 }
 
@@ -169,12 +170,12 @@ func (e *exam) traffic() {
 	case sum.Turns == 0:
 		e.warn("traffic", "check that a host is connected to this home", "no turn came in the last seven days")
 	case sum.Edited == 0:
-		e.warn("traffic", "docs/reasons.md explains the reason", "none of %d turns of the last seven days was shown smaller; most often: %s (%d)", sum.Turns, top, n)
+		e.warn("traffic", "docs/reasons.md explains the reason", "none of %s of the last seven days was shown smaller; most often: %s (%d)", amount.Of(int(sum.Turns), "turn"), top, n)
 	case sum.FailOpens*10 > sum.Turns:
 		fail, k := most(reasons.Fails)
-		e.warn("traffic", "docs/reasons.md explains the reason", "%d of %d turns of the last seven days passed because something failed; most often: %s (%d)", sum.FailOpens, sum.Turns, fail, k)
+		e.warn("traffic", "docs/reasons.md explains the reason", "%d of %s of the last seven days passed because something failed; most often: %s (%d)", sum.FailOpens, amount.Of(int(sum.Turns), "turn"), fail, k)
 	default:
-		e.ok("traffic", "%d turns in the last seven days, %d shown smaller", sum.Turns, sum.Edited)
+		e.ok("traffic", "%s in the last seven days, %d shown smaller", amount.Of(int(sum.Turns), "turn"), sum.Edited)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // cmd/tt wires everything and is not limited.
 var mayImport = map[string][]string{
 	"turn":                         {},
+	"internal/amount":              {},
 	"request":                      {"turn", "internal/strictjson"},
 	"tokens":                       {"turn", "internal/strictjson"},
 	"plan":                         {"turn"},
@@ -40,10 +41,10 @@ var mayImport = map[string][]string{
 	"host/settings":                {"ledger/split", "internal/safefile"},
 	"host/logs":                    {"internal/safefile"},
 	"host/watch":                   {"turn", "actors", "ledger", "vault"},
-	"host/doctor":                  {"turn", "host/logs", "host/settings", "host/watch", "internal/safefile", "internal/sqlitefile", "ledger", "vault"},
+	"host/doctor":                  {"turn", "host/logs", "host/settings", "host/watch", "internal/amount", "internal/safefile", "internal/sqlitefile", "ledger", "vault"},
 	"host/settings/apply":          {"actors", "host/settings", "ledger", "plan", "reduce", "reduce/compile", "reduce/form", "vault"},
-	"datasets":                     {"turn", "request", "internal/strictjson"},
-	"reports":                      {"turn"},
+	"datasets":                     {"turn", "request", "internal/amount", "internal/strictjson"},
+	"reports":                      {"turn", "internal/amount"},
 	"testdata/needles":             {},
 	"testdata/scenarios":           {},
 	"internal/sqlitefile":          {"internal/safefile"},
