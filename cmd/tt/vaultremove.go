@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -106,8 +107,12 @@ func (f *vaultFlags) tellRemoval(s *stage, out removal) error {
 	if f.json {
 		return printJSON(s.stdout, out)
 	}
+	word := out.Why
+	if out.Done == nil {
+		word = "would " + cmp.Or(map[string]string{"released": "release", "pruned": "prune"}[out.Why], "remove")
+	}
 	fmt.Fprintf(s.stdout, "%s: %d originals (%s), %d pins, %d remembered messages, %d sessions\n",
-		out.Why, out.Artifacts, megabytes(out.Bytes), out.Pins, out.Nodes, len(out.Sessions))
+		word, out.Artifacts, megabytes(out.Bytes), out.Pins, out.Nodes, len(out.Sessions))
 	for _, d := range out.IDs {
 		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %d pins\n", d.ID, d.Bytes, d.Pins)
 	}
