@@ -49,6 +49,16 @@ func TestExit_AnInterruptIsSaid(t *testing.T) {
 	require.Equal(t, "tt: interrupted\n", words.String())
 }
 
+// A folder that is none says so, and not that a daemon does not answer.
+func TestExit_StatusOfAFolderThatCannotBeLookedAt(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	code, _, errs := tt(t, "", "status", "--vault", filepath.Join(file, "x"))
+	require.NotEqual(t, exitDone, code)
+	require.NotContains(t, errs, "does not answer")
+}
+
 func TestExit_SmallWords(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "vault")
