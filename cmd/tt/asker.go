@@ -36,6 +36,10 @@ func (a statusAsker) Status(ctx context.Context) (watch.Status, error) {
 		if held, lockErr := doctor.Held(filepath.Join(folder, host.LockName)); errors.Is(err, host.ErrNoDaemon) || lockErr == nil && !held {
 			return watch.Status{}, errNoDaemon
 		}
+		if _, lockErr := doctor.Held(filepath.Join(folder, host.LockName)); lockErr != nil {
+			return watch.Status{}, (&failure{code: exitStorage, err: errors.New("the folder cannot be looked at: whether a daemon runs is unknown")}).
+				try("tt doctor says what is wrong with it")
+		}
 		return watch.Status{}, err
 	}
 	defer c.Close()

@@ -72,6 +72,9 @@ func (f *benchFlags) run(s *stage) error {
 	if f.json && f.markdown {
 		return usagef("--json and --markdown exclude each other")
 	}
+	if err := f.checkCorpus(); err != nil {
+		return err
+	}
 	report, err := f.measure(s)
 	if err != nil {
 		return err
@@ -88,6 +91,18 @@ func (f *benchFlags) run(s *stage) error {
 		return refusedf("%d pieces of evidence are out of sight, %d outputs grew", report.Absent, report.Larger)
 	}
 	return err
+}
+
+// checkCorpus says that a corpus has no outputs to measure.
+func (f *benchFlags) checkCorpus() error {
+	if f.corpus == "" {
+		return nil
+	}
+	all, err := fs.Glob(f.outputs(), "outputs/*")
+	if err != nil || len(all) == 0 {
+		return usagef("there is no recorded output in %s", filepath.Join(f.corpus, "outputs")).try("--corpus DIR, a folder that holds outputs/; without it the bundled ones are measured")
+	}
+	return nil
 }
 
 func (f *benchFlags) measure(s *stage) (*evidenceReport, error) {

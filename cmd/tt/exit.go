@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,7 @@ const (
 	exitStorage    = 4
 )
 
-const exitsHelp = "Exit codes: 0 done, 1 unexpected, 2 usage or input, 3 refused or evidence absent, 4 storage.\n"
+const exitsHelp = "Exit codes: 0 done, 1 unexpected or interrupted, 2 usage or input, 3 refused or evidence absent, 4 storage.\n"
 
 // failure is an error with the exit code and the hint it ends in.
 type failure struct {
@@ -49,12 +50,14 @@ func storage(err error) *failure {
 	if errors.As(err, &told) {
 		f.hint = told.Hint()
 	}
-	for _, gone := range []error{
-		vault.ErrUnknown, vault.ErrAmbiguous, vault.ErrNotYours, vault.ErrReleased, vault.ErrRange, vault.ErrQuery,
-		vault.ErrNoSession, vault.ErrReference, turn.ErrBadArtifactID,
-	} {
-		if errors.Is(err, gone) {
+	for _, wrong := range []error{vault.ErrAmbiguous, vault.ErrRange, vault.ErrQuery, vault.ErrNoSession, vault.ErrReference, turn.ErrBadArtifactID} {
+		if errors.Is(err, wrong) {
 			f.code = exitUsage
+		}
+	}
+	for _, absent := range []error{vault.ErrUnknown, vault.ErrNotYours, vault.ErrReleased, vault.ErrLost} {
+		if errors.Is(err, absent) {
+			f.code = exitRefused
 		}
 	}
 	return f
@@ -76,6 +79,10 @@ func report(s *stage, name string, err error) int {
 	var f *failure
 	if errors.As(err, &f) {
 		code, hint = f.code, f.hint
+	}
+	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintf(s.stderr, "%s: interrupted\n", name)
+		return exitUnexpected
 	}
 	fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
 	if hint != "" {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"syscall"
 )
 
@@ -103,13 +105,22 @@ func newFlags(s *stage, v verb) *flag.FlagSet {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {
 		fmt.Fprintf(s.stdout, "Usage: tt %s %s\n\n%s\n%s\nFlags:\n", v.name, v.usage, v.summary, v.help)
-		fs.SetOutput(s.stdout)
+		var list bytes.Buffer
+		fs.SetOutput(&list)
 		fs.PrintDefaults()
 		fs.SetOutput(io.Discard)
+		fmt.Fprint(s.stdout, helpDash.ReplaceAllString(list.String(), "  --$1"))
 		fmt.Fprint(s.stdout, "\n"+exitsHelp)
 	}
 	return fs
 }
+
+// flagName finds the single dash the flag package writes before a name; helpDash the
+// same in its list of flags.
+var (
+	flagName = regexp.MustCompile(`(not defined: |for flag |argument: |flag )-([a-z])`)
+	helpDash = regexp.MustCompile(`(?m)^  -([a-z])`)
+)
 
 // parse reads flags that may stand before and after the arguments.
 func parse(fs *flag.FlagSet, args []string) ([]string, error) {
@@ -122,7 +133,7 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 				help()
 				return nil, err
 			}
-			return nil, usagef("%v", err).try(fs.Name() + " --help")
+			return nil, usagef("%s", flagName.ReplaceAllString(err.Error(), "${1}--${2}")).try(fs.Name() + " --help")
 		}
 		left := fs.Args()
 		if len(left) == 0 {

@@ -162,8 +162,8 @@ func TestPipe_LookUpsThatFailSayWhy(t *testing.T) {
 	}{
 		"mine":                  {[]string{id, "--session", "mine"}, exitDone, ""},
 		"the operator's":        {[]string{id}, exitDone, ""},
-		"of another session":    {[]string{id, "--session", "other"}, exitUsage, "session"},
-		"unknown":               {[]string{"a_0000000000"}, exitUsage, ""},
+		"of another session":    {[]string{id, "--session", "other"}, exitRefused, "session"},
+		"unknown":               {[]string{"a_0000000000"}, exitRefused, ""},
 		"too short":             {[]string{"a_00"}, exitUsage, ""},
 		"a path":                {[]string{"../../etc/passwd"}, exitUsage, ""},
 		"a statement":           {[]string{"a_00000000' OR 1=1 --x"}, exitUsage, ""},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,9 @@ func writeOriginal(ctx context.Context, s *stage, v *vault.Vault, session, id st
 	if err != nil {
 		return lookup(err, id)
 	}
+	if p.limit > vault.MaxPage && got.NextOffset != nil {
+		fmt.Fprintf(s.stderr, "a page is at most %d code points; the next one begins at --offset %d\n", vault.MaxPage, *got.NextOffset)
+	}
 	return printJSON(s.stdout, recovered{
 		ID: string(got.ID), Content: got.Content, Offset: got.Offset, NextOffset: got.NextOffset,
 		TotalChars: got.TotalChars, SHA256: got.Digest.String(),
@@ -94,11 +98,14 @@ func lookup(err error, id string) error {
 	if f.hint != "" {
 		return f
 	}
+	if id != "" {
+		id = " (looked for " + id + ")"
+	}
 	for _, known := range []struct {
 		err  error
 		hint string
 	}{
-		{vault.ErrUnknown, "tt vault list shows what is there; --vault DIR names another vault (looked for " + id + ")"},
+		{vault.ErrUnknown, "tt vault list shows what is there; --vault DIR names another vault" + id},
 		{vault.ErrAmbiguous, "give more digits of the id"},
 		{turn.ErrBadArtifactID, "an id is a_ and 8 to 64 digits 0-9 and a-f, as a marker shows it"},
 		{vault.ErrNotYours, "leave --session out, or name the chain that owns it"},

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"token-terminator/plan"
+	"token-terminator/host/settings"
+	"token-terminator/host/settings/apply"
 	"token-terminator/reduce"
 	"token-terminator/reduce/compile"
 	"token-terminator/reduce/form"
@@ -42,6 +43,7 @@ type reduceFlags struct {
 	exitCode, maxTokens, head, tail, context           int
 	excluded                                           listFlag
 	off, json                                          bool
+	set                                                map[string]string // settings that were given as flags
 }
 
 // listFlag collects a flag that may be given several times.
@@ -57,6 +59,7 @@ func reduceVerb() verb {
 		help: `Reads one result from stdin, writes what a model would see to stdout. The original
 is stored before anything is left out; tt recover ID gives it back byte for byte.
 When the vault cannot store it, the original is written and the exit code is 4.
+What no flag says comes from the environment, then from config.toml (tt config show).
 
 Examples:
   go test ./... 2>&1 | tt reduce --command "go test ./..."
@@ -78,6 +81,7 @@ Examples:
 			f.json = f.json || slices.Contains(args, "--json") || slices.Contains(args, "-json")
 			return f.passOn(s, err)
 		}
+		f.given(fs)
 		return f.run(s)
 	}
 	return v
@@ -113,28 +117,12 @@ func (f *reduceFlags) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 }
 
-func (f *reduceFlags) settings() (compile.Settings, error) {
-	preset, ok := reduce.ParsePreset(f.preset)
-	if !ok {
-		return compile.Settings{}, usagef("there is no preset %q", f.preset).try("--preset default, lossless, equivalent or tight")
-	}
-	if f.head < 1 || f.tail < 1 || f.context < 0 || f.maxTokens < 0 {
-		return compile.Settings{}, usagef("--head and --tail want 1 or more lines, --context and --max-tokens 0 or more")
-	}
-	return compile.Settings{
-		Row: plan.Study(),
-		Reduce: reduce.Settings{
-			Preset: preset, Excluded: f.excluded,
-			Form: form.Settings{Head: f.head, Tail: f.tail, Context: f.context, MaxTokens: f.maxTokens},
-		},
-	}, nil
-}
-
 func (f *reduceFlags) run(s *stage) error {
-	settings, err := f.settings()
+	set, folder, err := f.load(s)
 	if err != nil {
 		return f.passOn(s, err)
 	}
+	f.off = f.off || still(set)
 	data, err := io.ReadAll(io.LimitReader(s.stdin, maxInput+1))
 	if err != nil {
 		return usagef("read stdin: %w", err)
@@ -153,25 +141,21 @@ func (f *reduceFlags) run(s *stage) error {
 	case f.off:
 		return f.print(s, reduced{Form: turn.Original, Reason: turn.TurnedOff, Text: text, Measure: tokens.PanelLabel})
 	}
-	return f.reduce(s, settings, text)
+	return f.reduce(s, set, folder, text)
 }
 
-func (f *reduceFlags) reduce(s *stage, settings compile.Settings, text string) error {
-	folder, err := vaultFolder(s, f.vault, f.home)
-	if err != nil {
-		return err
-	}
+func (f *reduceFlags) reduce(s *stage, set settings.Settings, folder, text string) error {
 	if daemon := daemonOf(s.ctx, folder); daemon != nil && utf8.ValidString(text) {
 		defer daemon.Close()
-		if done, err := carry(s, daemon, f.order(text)); err == nil {
+		if done, err := carry(s, daemon, f.order(set, text)); err == nil {
 			return done.print(s)
 		}
 	}
-	v, openErr := vault.Open(folder, vault.Options{})
+	v, openErr := vault.Open(storeFolder(folder, f.vault, set), apply.Vault(set))
 	if openErr == nil {
 		defer v.Close()
 	}
-	return f.reduceOver(s, settings, v, openErr, text)
+	return f.reduceOver(s, compileSettings(set), v, openErr, text)
 }
 
 // reduceOver reduces text with the vault v, or without one when it could not be opened.
@@ -196,7 +180,7 @@ func (f *reduceFlags) reduceOver(s *stage, settings compile.Settings, v *vault.V
 		out.TokensIn, out.TokensOut = &single.In.Tokens, &single.Out.Tokens
 	}
 	if out.Form == turn.Original {
-		if r := out.Reason; r == turn.TooLarge || r == turn.BadUnicode || r == turn.NoMeasure {
+		if r := out.Reason; r == turn.TooLarge || r == turn.BadUnicode || r == turn.NoMeasure || settings.Reduce.Form.MaxTokens > 0 {
 			fmt.Fprintf(s.stderr, "unchanged: %s\n", r)
 		}
 		return f.print(s, out)

@@ -62,6 +62,10 @@ func statusOf(s *stage, folder string) (watch.Status, error) {
 		}
 		return fileStatus(s.ctx, folder, set), nil
 	}
+	var told *failure
+	if errors.As(err, &told) {
+		return watch.Status{}, told
+	}
 	if err != nil {
 		return watch.Status{}, &failure{code: exitUnexpected, err: errors.New("the daemon does not answer"), hint: "tt doctor says what is wrong with it"}
 	}

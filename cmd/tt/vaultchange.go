@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"token-terminator/host"
 	"token-terminator/internal/amount"
 	"token-terminator/internal/safefile"
+	"token-terminator/internal/sqlitefile"
 	"token-terminator/vault"
 )
 
@@ -123,9 +125,13 @@ func (f *vaultFlags) restore(s *stage, folder string, args []string) error {
 		daemon.Close()
 		return refusedf("a daemon has this vault open").try("end it first with tt serve --stop; its process id stands in " + host.InfoName)
 	}
-	plan, err := vault.PlanRestore(s.ctx, placeOf(args[0]), folder, vault.Options{})
+	from := placeOf(args[0])
+	if err := there(from.File); err != nil {
+		return err
+	}
+	plan, err := vault.PlanRestore(s.ctx, from, folder, vault.Options{})
 	if err != nil {
-		return storage(err)
+		return sourceFailure(err, folder, "name a backup that tt vault backup wrote: its folder, or the file itself")
 	}
 	out := restored{DryRun: f.change.dryRun, Plan: plan}
 	refusal := plan.Allowed()
@@ -181,9 +187,31 @@ func (f *vaultFlags) tellRestore(s *stage, out restored) error {
 	return err
 }
 
+// there says that the file a command should read is missing.
+func there(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return usagef("there is no file %s", path).try("check its name")
+	}
+	return nil
+}
+
+// sourceFailure is storage, but a file that was given to be read is not told to be moved
+// away: it is the user's own.
+func sourceFailure(err error, folder, advice string) error {
+	f := storage(err)
+	var at *safefile.Error
+	if errors.Is(err, sqlitefile.ErrNotSQLite) && errors.As(err, &at) && filepath.Clean(at.Path) != vaultFile(folder) {
+		f.code, f.hint = exitUsage, advice
+	}
+	return f
+}
+
 func (f *vaultFlags) importFile(s *stage, folder string, args []string) error {
 	if len(args) != 1 {
 		return usagef("vault import takes one file, got %s", amount.Of(len(args), "argument")).try("tt vault --help")
+	}
+	if err := there(args[0]); err != nil {
+		return err
 	}
 	show, end := f.change.pages(s, "rows read")
 	out, err := f.runImport(s, folder, args[0], show)
@@ -192,7 +220,7 @@ func (f *vaultFlags) importFile(s *stage, folder string, args []string) error {
 		if out.Rows > 0 {
 			fmt.Fprintf(s.stderr, "%d new originals were imported until then; the same command goes on from there\n", out.New)
 		}
-		return storage(err)
+		return sourceFailure(err, folder, "name the artifacts.sqlite3 of the Python program")
 	}
 	verbWord := "imported"
 	if f.change.dryRun {
@@ -220,7 +248,7 @@ func (f *vaultFlags) runImport(s *stage, folder, file string, show func(done, to
 	case f.live != nil:
 		return f.live.Import(s.ctx, file, show)
 	case !f.change.dryRun:
-		v, err := vault.Open(folder, vault.Options{})
+		v, err := vault.Open(folder, f.options)
 		if err != nil {
 			return vault.Imported{}, err
 		}

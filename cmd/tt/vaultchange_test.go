@@ -48,7 +48,7 @@ func TestVaultRelease_WantsAWordAndNamesWhatGoes(t *testing.T) {
 
 	code, out, errs := tt(t, "", "vault", "release", "--session", "s", "--vault", dir)
 	require.Equal(t, exitRefused, code)
-	require.Contains(t, out, "released: 1 original")
+	require.Contains(t, out, "would release: 1 original")
 	require.Contains(t, errs, "--yes")
 	named := ttJSON(t, exitRefused, "vault", "release", "--session", "s", "--vault", dir, "--yes", "--transcripts", live)
 	require.Nil(t, named["done"])
@@ -70,8 +70,9 @@ func TestVaultRelease_WantsAWordAndNamesWhatGoes(t *testing.T) {
 	require.Contains(t, errs, "no transcript was searched")
 	require.Equal(t, exitDone, codeOf(t, "vault", "verify", "--vault", dir))
 	require.Equal(t, exitUsage, codeOf(t, "vault", "release", "--session", "s", "--vault", dir, "--yes"), "nobody of that name any more")
+	require.Equal(t, exitRefused, codeOf(t, "vault", "release", theirs, "--vault", dir), "it is released already")
 	for _, wrong := range [][]string{{"release"}, {"release", "a", "b"}, {"release", mine, "--session", "s"}, {"prune", "x"}, {"prune", "--unseen", "-1"},
-		{"backup"}, {"restore"}, {"import"}, {"release", theirs, "--transcripts", dir + "/nowhere"}} {
+		{"backup"}, {"restore"}, {"import"}, {"prune", "--transcripts", dir + "/nowhere"}} {
 		require.Equal(t, exitUsage, codeOf(t, append([]string{"vault", "--vault", dir}, wrong...)...), wrong)
 	}
 }
@@ -121,7 +122,7 @@ func TestVaultBackupAndRestore_AreThereAndBack(t *testing.T) {
 	require.Contains(t, errs, "Try:")
 	require.NoError(t, v.Close())
 	require.Equal(t, exitDone, codeOf(t, "vault", "restore", file, "--vault", dir, "--yes", "--lose-evidence"))
-	require.Equal(t, exitStorage, codeOf(t, "vault", "restore", file+"x", "--vault", dir))
+	require.Equal(t, exitUsage, codeOf(t, "vault", "restore", file+"x", "--vault", dir))
 	require.Equal(t, exitStorage, codeOf(t, "vault", "backup", away, "--vault", file+"x"))
 }
 
@@ -156,7 +157,7 @@ func TestVaultImport_TakesTheOldStore(t *testing.T) {
 	require.Equal(t, exitRefused, code, "what does not match is named")
 	require.Contains(t, errs, string(turn.Sum("two").ID())+": its content does not match its hash")
 	require.Equal(t, exitUsage, codeOf(t, "vault", "import", filepath.Join(dir, vault.FileName), "--vault", dir), "a vault is no old store")
-	require.Equal(t, exitStorage, codeOf(t, "vault", "import", old+"x", "--vault", dir))
+	require.Equal(t, exitUsage, codeOf(t, "vault", "import", old+"x", "--vault", dir))
 }
 
 func TestVaultPruneAndStatus_SayWhatIsKnown(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"token-terminator/host/settings"
+	"token-terminator/host/settings/apply"
 	"token-terminator/internal/amount"
 	"token-terminator/vault"
 )
@@ -20,6 +22,7 @@ type vaultFlags struct {
 	offset, limit        int
 	change               changeFlags
 	live                 *vault.Vault // inside the daemon: the one that is open
+	options              vault.Options
 }
 
 const vaultHelp = `Looking:
@@ -113,7 +116,16 @@ func (f *vaultFlags) run(s *stage, name string, args []string) error {
 			return relay(s, daemon, f.order(name, args))
 		}
 	}
-	return f.act(s, folder, name, args)
+	set, err := loadSettings(s, folder, nil)
+	if err != nil { // evidence can be fetched whatever stands there
+		fmt.Fprintf(s.stderr, "tt: %v; config.toml is not taken\n", err)
+		set, err = settings.Load(settings.Sources{Env: s.environment()})
+	}
+	if err != nil {
+		return err
+	}
+	f.options = apply.Vault(set)
+	return f.act(s, storeFolder(folder, f.vault, set), name, args)
 }
 
 // act carries out one action.
@@ -144,7 +156,9 @@ func (f *vaultFlags) open(folder string, readOnly bool) (*vault.Vault, func(), e
 	if f.live != nil {
 		return f.live, func() {}, nil
 	}
-	v, err := openVault(folder, readOnly)
+	o := f.options
+	o.ReadOnly = readOnly
+	v, err := openVault(folder, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,12 +166,12 @@ func (f *vaultFlags) open(folder string, readOnly bool) (*vault.Vault, func(), e
 }
 
 // openVault opens a vault that is there; none is made.
-func openVault(folder string, readOnly bool) (*vault.Vault, error) {
+func openVault(folder string, o vault.Options) (*vault.Vault, error) {
 	if _, err := os.Stat(vaultFile(folder)); errors.Is(err, os.ErrNotExist) {
 		return nil, (&failure{code: exitStorage, err: fmt.Errorf("there is no vault at %s", vaultFile(folder))}).
 			try("name its folder with --vault DIR; a vault is made when something is stored first")
 	}
-	v, err := vault.Open(folder, vault.Options{ReadOnly: readOnly})
+	v, err := vault.Open(folder, o)
 	if err != nil {
 		return nil, storage(err)
 	}
@@ -272,6 +286,9 @@ func (f *vaultFlags) lines(ctx context.Context, s *stage, v *vault.Vault, args [
 		return usagef("lines wants two line numbers, got %q and %q", args[1], args[2])
 	}
 	l, err := v.Lines(ctx, f.session, args[0], from, to)
+	if err == nil && from > l.TotalLines {
+		return usagef("lines %d to %d: the original has %d lines", from, to, l.TotalLines)
+	}
 	if err != nil || f.json {
 		return f.show(s, l, err)
 	}
@@ -312,7 +329,7 @@ func (f *vaultFlags) verify(ctx context.Context, s *stage, v *vault.Vault, _ []s
 
 func (f *vaultFlags) show(s *stage, value any, err error) error {
 	if err != nil {
-		return storage(err)
+		return lookup(err, "")
 	}
 	return printJSON(s.stdout, value)
 }

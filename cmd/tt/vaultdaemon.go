@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"token-terminator/host"
+	"token-terminator/host/settings"
 	"token-terminator/host/wire"
 	"token-terminator/vault"
 )
@@ -39,39 +40,31 @@ type vaultOrder struct {
 
 // reduceOrder is tt reduce on its way to the daemon.
 type reduceOrder struct {
-	Tool      string   `json:"tool"`
-	Command   string   `json:"command"`
-	Model     string   `json:"model"`
-	Preset    string   `json:"preset"`
-	Session   string   `json:"session"`
-	ExitCode  int      `json:"exit_code"`
-	MaxTokens int      `json:"max_tokens"`
-	Head      int      `json:"head"`
-	Tail      int      `json:"tail"`
-	Context   int      `json:"context"`
-	Excluded  []string `json:"excluded"`
-	JSON      bool     `json:"json"`
-	Text      string   `json:"text"`
+	Tool     string            `json:"tool"`
+	Command  string            `json:"command"`
+	Model    string            `json:"model"`
+	Session  string            `json:"session"`
+	ExitCode int               `json:"exit_code"`
+	Settings map[string]string `json:"settings"` // those of the command, but defaults
+	JSON     bool              `json:"json"`
+	Text     string            `json:"text"`
 }
 
-func (f *reduceFlags) order(text string) vaultOrder {
+func (f *reduceFlags) order(set settings.Settings, text string) vaultOrder {
 	return vaultOrder{Verb: "reduce", Reduce: &reduceOrder{
-		Tool: f.tool, Command: f.command, Model: f.model, Preset: f.preset, Session: f.session, ExitCode: f.exitCode,
-		MaxTokens: f.maxTokens, Head: f.head, Tail: f.tail, Context: f.context, Excluded: f.excluded, JSON: f.json, Text: text,
+		Tool: f.tool, Command: f.command, Model: f.model, Session: f.session, ExitCode: f.exitCode,
+		Settings: ofSession(set), JSON: f.json, Text: text,
 	}}
 }
 
-// run reduces over the daemon's own vault.
+// run reduces over the daemon's own vault, with the settings of the command.
 func (o *reduceOrder) run(s *stage, live *vault.Vault) error {
-	f := &reduceFlags{
-		tool: o.Tool, command: o.Command, model: o.Model, preset: o.Preset, session: o.Session, exitCode: o.ExitCode,
-		maxTokens: o.MaxTokens, head: o.Head, tail: o.Tail, context: o.Context, excluded: o.Excluded, json: o.JSON,
-	}
-	settings, err := f.settings()
+	f := &reduceFlags{tool: o.Tool, command: o.Command, model: o.Model, session: o.Session, exitCode: o.ExitCode, json: o.JSON}
+	set, err := settings.Load(settings.Sources{Flags: o.Settings})
 	if err != nil {
-		return err
+		return usagef("%w", err)
 	}
-	return f.reduceOver(s, settings, live, nil, o.Text)
+	return f.reduceOver(s, compileSettings(set), live, nil, o.Text)
 }
 
 // carriedOut is what a command came to: what it would have printed, and its exit code.

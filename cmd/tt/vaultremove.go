@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -107,8 +108,12 @@ func (f *vaultFlags) tellRemoval(s *stage, out removal) error {
 	if f.json {
 		return printJSON(s.stdout, out)
 	}
+	word := out.Why
+	if out.Done == nil {
+		word = "would " + cmp.Or(map[string]string{"released": "release", "pruned": "prune"}[out.Why], "remove")
+	}
 	fmt.Fprintf(s.stdout, "%s: %s (%s), %s, %s, %s\n",
-		out.Why, amount.Of(out.Artifacts, "original"), megabytes(out.Bytes), amount.Of(out.Pins, "pin"), amount.Of(out.Nodes, "remembered message"), amount.Of(len(out.Sessions), "session"))
+		word, amount.Of(out.Artifacts, "original"), megabytes(out.Bytes), amount.Of(out.Pins, "pin"), amount.Of(out.Nodes, "remembered message"), amount.Of(len(out.Sessions), "session"))
 	for _, d := range out.IDs {
 		fmt.Fprintf(s.stdout, "  %s  %9d bytes  %s\n", d.ID, d.Bytes, amount.Of(int(d.Pins), "pin"))
 	}

@@ -63,6 +63,9 @@ type Machine struct {
 	Alive func(pid int) (alive, known bool)
 	// Locked says whether another process holds the lock of a file.
 	Locked func(path string) (held bool, err error)
+	// May says whether this user may read a file or list a folder, and with write also
+	// change it.
+	May func(path string, write bool) bool
 }
 
 // Disk is a file system.
@@ -77,6 +80,7 @@ type exam struct {
 	Home
 	ctx    context.Context
 	status *watch.Status // of the running daemon, once asked
+	shut   bool          // the folder cannot be opened: its files cannot be looked at
 	out    []Finding
 }
 

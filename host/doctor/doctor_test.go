@@ -346,3 +346,23 @@ func FuzzDaemonInfo(f *testing.F) {
 		}
 	})
 }
+
+// What the user may not write or open fails before anything is stored there.
+func TestWhatMayNotBeWrittenFails(t *testing.T) {
+	t.Parallel()
+	deny := func(h Home, what string, read bool) Home {
+		h.Machine.May = func(path string, write bool) bool {
+			return filepath.Base(path) != what || !write && read
+		}
+		return h
+	}
+	h := home(t)
+	require.Equal(t, []string{"fail files: vault.sqlite3 may not be read and written by your user"}, worst(look(t, deny(h, vault.FileName, true))))
+	require.Contains(t, worst(look(t, deny(h, "token-terminator", true)))[0], "fail folder: your user may not open it and write in it")
+	shut := worst(look(t, deny(h, "token-terminator", false)))
+	require.Equal(t, "fail files: they cannot be looked at", shut[1])
+	none := h
+	none.Folder = filepath.Join(filepath.Dir(h.Folder), "nosuch", "x", "token-terminator")
+	none.Machine.May = func(path string, write bool) bool { return path != filepath.Dir(h.Folder) || !write }
+	require.Contains(t, worst(look(t, none))[0], "fail folder: there is none, and it cannot be made")
+}

@@ -46,10 +46,18 @@ func (e *exam) folder() {
 	err := safefile.CheckDir(e.Folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if !e.Machine.May(above(e.Folder), true) {
+			e.fail("folder", "choose another home with --home, or make that folder writable for your user", "there is none, and it cannot be made: your user may not write in the folder above it")
+			return
+		}
 		e.ok("folder", "there is none yet: it is made on first use")
 		return
 	case err != nil:
 		e.fail("folder", hint(err), "it cannot be used: it %s", cause(err))
+		return
+	}
+	if e.shut = !e.Machine.May(e.Folder, false); e.shut || !e.Machine.May(e.Folder, true) {
+		e.fail("folder", "run chmod u+rwx on it, or choose another home with --home", "your user may not open it and write in it: nothing can be stored, requests pass unchanged")
 		return
 	}
 	if open(e.Folder) {
@@ -57,6 +65,24 @@ func (e *exam) folder() {
 		return
 	}
 	e.ok("folder", "it is yours and private")
+}
+
+// above is the nearest folder above path that is there.
+func above(path string) string {
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			return at
+		}
+	}
+}
+
+// written are the files that are changed while it works.
+func (e *exam) written(path string) bool {
+	switch path {
+	case e.path(infoName), e.path(lockName):
+		return true
+	}
+	return strings.HasPrefix(path, e.vaultFile()) || strings.HasPrefix(path, e.ledgerFile())
 }
 
 // known are the files whose owner and mode matter.
@@ -72,6 +98,10 @@ func (e *exam) known() []string {
 }
 
 func (e *exam) files() {
+	if e.shut {
+		e.fail("files", "make the folder usable first", "they cannot be looked at")
+		return
+	}
 	bad, seen := false, 0
 	for _, path := range e.known() {
 		info, err := os.Lstat(path)
@@ -91,6 +121,9 @@ func (e *exam) files() {
 		case err != nil:
 			bad = true
 			e.fail("files", hint(err), "%s cannot be used: it %s", name, cause(err))
+		case !e.Machine.May(path, e.written(path)):
+			bad = true
+			e.fail("files", "run chmod u+rw on it", "%s may not be read and written by your user", name)
 		case open(path):
 			bad = true
 			e.warn("files", "run chmod go-rwx on it", "other users may read %s", name)

@@ -11,6 +11,9 @@ func (m Machine) filled() Machine {
 	if m.Locked == nil {
 		m.Locked = locked
 	}
+	if m.May == nil {
+		m.May = may
+	}
 	return m
 }
 

@@ -67,6 +67,9 @@ func ParseFile(path string, data []byte) (*File, error) {
 	}
 	var raw map[string]any
 	if err := toml.Unmarshal(data, &raw); err != nil {
+		if key, first, again := repeated(data, lineOf(err)); again > 0 {
+			return e(again, key, fmt.Sprintf("it stands twice, first in line %d", first), "keep one of the two lines")
+		}
 		return e(lineOf(err), "", "this is no TOML", "write one setting a line, like mode = \"balanced\"")
 	}
 	if key, found := findSecret(raw); found {
@@ -176,6 +179,27 @@ func lineWith(data []byte, key string) int {
 		}
 	}
 	return 0
+}
+
+// repeated finds a key that is set on two lines, the second of them where reading
+// failed; again is 0 when there is none, or the failure has another place.
+func repeated(data []byte, failed int) (key string, first, again int) {
+	seen := map[string]int{}
+	table := ""
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "[") {
+			table = strings.TrimSpace(line)
+		}
+		m := keyLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if at := seen[table+m[1]]; at > 0 && (failed == 0 || failed == i+1) {
+			return m[1], at, i + 1
+		}
+		seen[table+m[1]] = i + 1
+	}
+	return "", 0, 0
 }
 
 // keyAt is the key a line sets, "" when it sets none.

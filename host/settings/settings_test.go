@@ -211,7 +211,7 @@ func TestConfigFileIsStrict(t *testing.T) {
 		"out of range":       {"# words\nhead_lines = 0\n", "config.toml line 2: key head_lines: out of range: want a whole number from 1 to 10000"},
 		"a choice":           {"mode = \"quiet\"\n", "config.toml line 1: key mode: want one of balanced, aggressive, native, terminal, suggest, off"},
 		"a relative path":    {"db_path = \"vault\"\n", "config.toml line 1: key db_path: want an absolute path"},
-		"twice":              {"head_lines = 3\nhead_lines = 4\n", "config.toml line 2: this is no TOML"},
+		"twice":              {"head_lines = 3\nhead_lines = 4\n", "config.toml line 2: key head_lines: it stands twice, first in line 1"},
 		"not a list":         {"exclude_tools = \"a\"\n", "config.toml line 1: key exclude_tools: want a list of texts"},
 		"a key by its name":  {"mode = \"off\"\nopenrouter_api_key = \"x\"\n", "config.toml line 2: key openrouter_api_key: a key of a service may not stand in this file"},
 		"a key by its looks": {"jev_model = \"sk-or-v1-0123456789abcdef0123\"\n", "config.toml line 1: key jev_model: a key of a service may not stand in this file"},

@@ -13,7 +13,15 @@ var (
 	ErrExists     = errors.New("exists already")
 	ErrNotAllowed = errors.New("permission denied")
 	ErrNoSpace    = errors.New("no space left")
+	// ErrNoFolderHere: the system does not let a folder be made at that place.
+	ErrNoFolderHere = errors.New("a folder cannot be made there")
 )
+
+// both is two errors with the words of the first.
+type both struct{ say, also error }
+
+func (b both) Error() string   { return b.say.Error() }
+func (b both) Unwrap() []error { return []error{b.say, b.also} }
 
 // Error says what could not be done with which path, why, and what to do about it.
 type Error struct {

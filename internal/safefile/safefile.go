@@ -43,7 +43,7 @@ func makeMissing(path string) error {
 	}
 	for i := len(missing) - 1; i >= 0; i-- {
 		if err := os.Mkdir(missing[i], DirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return explain("create folder", missing[i], err)
+			return explain(opCreateFolder, missing[i], err)
 		}
 	}
 	return nil
@@ -202,18 +202,22 @@ func ReadPrivate(path string, max int64) ([]byte, error) {
 	return data, nil
 }
 
+const opCreateFolder = "create folder"
+
 // explain turns an error of the operating system into one of ours.
 func explain(op, path string, err error) error {
 	why, advice := err, "look at the path and try again"
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && op == opCreateFolder:
+		why, advice = ErrNoFolderHere, "choose another folder"
 	case errors.Is(err, fs.ErrNotExist):
 		why, advice = fs.ErrNotExist, "check the path"
 	case errors.Is(err, fs.ErrPermission):
-		why, advice = fmt.Errorf("%w: %w", ErrNotAllowed, fs.ErrPermission), "make it readable and writable for your user, or choose another folder"
+		why, advice = both{ErrNotAllowed, fs.ErrPermission}, "make it readable and writable for your user, or choose another folder"
 	case errors.Is(err, syscall.EROFS):
-		why, advice = fmt.Errorf("%w: %w", ErrNotAllowed, syscall.EROFS), "the file system is read-only: choose another folder"
+		why, advice = both{ErrNotAllowed, syscall.EROFS}, "the file system is read-only: choose another folder"
 	case errors.Is(err, syscall.ENOSPC):
-		why, advice = fmt.Errorf("%w: %w", ErrNoSpace, syscall.ENOSPC), "free some space on that disk"
+		why, advice = both{ErrNoSpace, syscall.ENOSPC}, "free some space on that disk"
 	case errors.Is(err, syscall.ELOOP):
 		why, advice = ErrSymlink, "replace the link by the file itself"
 	case errors.Is(err, syscall.ENOTDIR):
