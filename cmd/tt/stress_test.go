@@ -39,9 +39,10 @@ const (
 	stressFlight  = 16      // turns asked at the same time
 	stressBurst   = 160     // and in every eighth round, so that admission says no
 	stressConns   = 32
-	stressMaxRSS  = 3 << 29 // bytes: 1.5 GiB
-	stressSpare   = 12      // tenths of the idle size: what may be left when all sessions went, and
-	stressHeap    = 32      // a part of the peak: pages a few small objects keep
+	stressMaxRSS  = 3 << 29  // bytes: 1.5 GiB
+	stressSpare   = 12       // tenths of the idle size: what may be left when all sessions went, and
+	stressHeap    = 32       // a part of the peak: pages a few small objects keep,
+	stressPages   = 16 << 20 // and never less than this many bytes of them
 	stressWait    = 60 * time.Second
 	stressSamples = 200 // ids read back at the end
 )
@@ -277,7 +278,7 @@ func (s *stressRun) settle(idle int64, before watch.Status) {
 	var last watch.Status
 	if !assert.Eventually(s.t, func() bool {
 		last = liveStatus(s.t, s.clients[0])
-		return last.Engine.Sessions == 0 && last.Daemon.Goroutines <= before.Daemon.Goroutines && s.rss() <= idle*stressSpare/10+s.peak.Load()/stressHeap
+		return last.Engine.Sessions == 0 && last.Daemon.Goroutines <= before.Daemon.Goroutines && s.rss() <= idle*stressSpare/10+max(stressPages, s.peak.Load()/stressHeap)
 	}, s.order.IdleAfter+time.Minute, 200*time.Millisecond) {
 		s.t.Fatalf("%d sessions, %d goroutines of %d, %d MiB of %d (Go holds %d)", last.Engine.Sessions, last.Daemon.Goroutines,
 			before.Daemon.Goroutines, s.rss()>>20, idle>>20, last.Daemon.MemoryBytes>>20)
