@@ -60,13 +60,20 @@ func use(id, name string) string {
 
 func (s *script) read(t *testing.T) []Session {
 	t.Helper()
-	sessions, problems := Read("dir/s.jsonl", []byte(strings.Join(s.lines, "\n")+"\n"), Auto)
+	sessions, problems := s.readOdd(t)
 	require.Empty(t, problems)
+	return sessions
+}
+
+// readOdd is read for lines that may be broken.
+func (s *script) readOdd(t *testing.T) ([]Session, []error) {
+	t.Helper()
+	sessions, problems := Read("dir/s.jsonl", []byte(strings.Join(s.lines, "\n")+"\n"), Auto)
 	for _, x := range sessions {
 		checkTurns(t, x)
 		checkPairing(t, x)
 	}
-	return sessions
+	return sessions, problems
 }
 
 // checkPairing: in every request each call is answered directly after its message,
@@ -214,7 +221,13 @@ func TestOddLinesOfATranscript(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := c.script.read(t)
+			got, problems := c.script.readOdd(t)
+			if strings.Contains(c.note, "broken line") {
+				require.Len(t, problems, 1)
+				require.ErrorContains(t, problems[0], "dir/s.jsonl:2")
+			} else {
+				require.Empty(t, problems)
+			}
 			require.Len(t, got, 1)
 			all := strings.Join(texts(got[0]), "\n")
 			at := 0
