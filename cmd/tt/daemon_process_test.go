@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,14 +32,14 @@ const programChild = "TOKEN_TERMINATOR_TEST_PROGRAM"
 type process struct {
 	cmd   *exec.Cmd
 	ready ready
-	words *bytes.Buffer
+	words *lockedBuffer
 	done  chan error
 }
 
 // startProcess runs tt serve until it says that it is ready.
 func startProcess(t *testing.T, folder string, flags ...string) *process {
 	t.Helper()
-	p := &process{words: &bytes.Buffer{}, done: make(chan error, 1)}
+	p := &process{words: &lockedBuffer{}, done: make(chan error, 1)}
 	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--json", "--vault", folder}, flags...)...)
 	p.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+socketDir(t))
 	p.cmd.Stderr = p.words
