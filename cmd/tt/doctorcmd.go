@@ -20,23 +20,12 @@ Examples:
 `,
 	}
 	v.run = func(s *stage, args []string) error {
-		fs := newFlags(s, v)
-		home := fs.String("home", "", "home `folder`")
-		vaultDir := fs.String("vault", "", "vault `folder` instead of the home's")
-		asJSON := fs.Bool("json", false, "print JSON")
-		rest, err := parse(fs, args)
-		if err != nil {
-			return err
-		}
-		if len(rest) > 0 {
-			return usagef("doctor takes no argument, got %q", rest[0]).try("tt doctor --help")
-		}
-		folder, err := vaultFolder(s, *vaultDir, *home)
+		folder, asJSON, err := folderAsked(s, v, args)
 		if err != nil {
 			return err
 		}
 		report := examine(s, folder)
-		if *asJSON {
+		if asJSON {
 			err = printJSON(s.stdout, report)
 		} else {
 			err = doctor.WriteText(s.stdout, report)

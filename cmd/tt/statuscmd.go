@@ -26,18 +26,7 @@ Examples:
 `,
 	}
 	v.run = func(s *stage, args []string) error {
-		fs := newFlags(s, v)
-		home := fs.String("home", "", "home `folder`")
-		vaultDir := fs.String("vault", "", "vault `folder` instead of the home's")
-		asJSON := fs.Bool("json", false, "print JSON")
-		rest, err := parse(fs, args)
-		if err != nil {
-			return err
-		}
-		if len(rest) > 0 {
-			return usagef("status takes no argument, got %q", rest[0]).try("tt status --help")
-		}
-		folder, err := vaultFolder(s, *vaultDir, *home)
+		folder, asJSON, err := folderAsked(s, v, args)
 		if err != nil {
 			return err
 		}
@@ -45,7 +34,7 @@ Examples:
 		if err != nil {
 			return err
 		}
-		if *asJSON {
+		if asJSON {
 			return watch.WriteJSON(s.stdout, status)
 		}
 		return watch.WriteText(s.stdout, status)
@@ -125,4 +114,21 @@ func ledgerPath(folder string, set settings.Settings) string {
 		return set.LedgerPath
 	}
 	return filepath.Join(folder, ledger.FileName)
+}
+
+// folderAsked reads the flags of a verb that looks at a home and takes no argument.
+func folderAsked(s *stage, v verb, args []string) (folder string, asJSON bool, err error) {
+	fs := newFlags(s, v)
+	home := fs.String("home", "", "home `folder`")
+	vaultDir := fs.String("vault", "", "vault `folder` instead of the home's")
+	json := fs.Bool("json", false, "print JSON")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return "", false, err
+	}
+	if len(rest) > 0 {
+		return "", false, usagef("%s takes no argument, got %q", v.name, rest[0]).try("tt " + v.name + " --help")
+	}
+	folder, err = vaultFolder(s, *vaultDir, *home)
+	return folder, *json, err
 }
